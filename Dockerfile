@@ -24,7 +24,9 @@ RUN mkdir -p /models && python -c "import sys; from sentence_transformers import
     "$RERANKER_MODEL" || echo "No hub: the image has no reranker."
 
 FROM ${PYTHON_IMAGE}
-RUN useradd --uid 10001 --create-home footnote && mkdir --mode=700 /data && chown footnote /data
+# A volume that is new takes the owner of the folder that it is mounted on.
+RUN useradd --uid 10001 --create-home footnote && mkdir --mode=700 /data && mkdir /run/footnote \
+ && chown footnote /data /run/footnote
 COPY --from=build /venv /venv
 COPY --from=build --chown=footnote /models /models
 ENV PATH=/venv/bin:$PATH FOOTNOTE_HOME=/data HTTP_HOST=0.0.0.0 HF_HOME=/models HF_HUB_OFFLINE=1 PYTHONUNBUFFERED=1

@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, SecretStr
 
-from core.model.health import Check
+from core.model.health import Check, PlatformSetup
 from core.model.principals import PrincipalForm
-from core.model.setup_steps import PlatformSetup
 from core.ports.platform import Platform
 
 if TYPE_CHECKING:
     from aiohttp import web
 
     from core.model.channel_settings import ChannelSettings
-    from core.ports.inbox import Inbox
+    from core.ports.inbox import Inbox, NamedLeases
     from core.ports.message_state import MessageStateStore
-    from core.ports.named_leases import NamedLeases
     from core.service.actions.user_actions import UserActions
     from core.service.attached_files import Parse
     from core.service.gaps.overview import GapOverview

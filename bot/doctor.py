@@ -25,14 +25,15 @@ from bot.home import open_to_others, secure_home
 from bot.model_checks import late_check, model_checks
 from bot.plugins import installed_platforms, installed_reasoners, principal_forms
 from bot.serving_checks import milvus_server_check, processes_check, redis_memory_check
-from bot.settings import Settings, env_files, load_settings
+from bot.settings import Settings, env_files, load_settings, secret_folders
 from core.ingestion.consistency import BRING_BACK, name_losses
 from core.model.budget import Meter
 from core.model.channel_settings import ChannelSettings, ChosenSettings, channel_settings
 from core.model.errors import FootnoteError, NotFound
 from core.model.health import Check, Health
-from core.model.inquiry import PROFILE_LIMITS, Profile
+from core.model.inquiry import PROFILE_LIMITS
 from core.model.principals import PrincipalKind
+from core.model.profile import Profile
 from core.service.kb.text_spans import count
 from core.service.lost_changes import CONFIRM
 
@@ -85,7 +86,7 @@ async def explain(place: str, *, as_json: bool) -> int:
 
     if not PLACE.fullmatch(place):
         raise NotFound(f"{place!r} is no channel.", remedy=f"A channel is named as {_channel_forms()}.")
-    async with open_footnote(load_settings(), models=False) as footnote:
+    async with open_footnote(load_settings(), models=False, index=False) as footnote:
         chosen = await footnote.settings_store.read(place)
         applying = channel_settings(ChannelSettings(footnote.policy), chosen)
     lines = explain_settings(applying, chosen)
@@ -192,10 +193,10 @@ def _python() -> Check:
 
 def _settings(settings: Settings) -> Check:
     """Which files were read: somebody who edits another one wonders why nothing changes. And who else may read them."""
-    files = env_files()
+    files, secrets = env_files(), "".join(f", then files in {folder}" for folder in secret_folders())
     read = [path for path in reversed(files) if path.is_file()]
     if read:
-        detail = f"the environment, then {', then '.join(map(str, read))}"
+        detail = f"the environment, then {', then '.join(map(str, read))}{secrets}"
         if written := [str(path) for path in read if _is_written_by_others(path, settings)]:
             remedy = f"chmod 600 {' '.join(written)}"
             detail += "; others on this machine may change them, and with them where everything is sent"
@@ -206,7 +207,7 @@ def _settings(settings: Settings) -> Check:
             return Check("settings", Health.NOTE, detail, remedy)
         return Check("settings", Health.OK, detail)
     where = " or ".join(str(path) for path in reversed(files))
-    return Check("settings", Health.OK, f"the environment alone; there is no {where}")
+    return Check("settings", Health.OK, f"the environment{secrets or ' alone'}; there is no {where}")
 
 
 def _is_written_by_others(path: Path, settings: Settings) -> bool:
@@ -313,7 +314,7 @@ def _still_opening(reasons: Mapping[str, str]) -> Check:
 
 async def _blob_store(settings: Settings) -> Check:
     """Whether what is set aside can be written, read and removed, where it is not a folder of the data directory."""
-    from bot.knowledge_stack import blob_store
+    from bot.stores import blob_store
 
     if not settings.blob_store_url:
         return Check("files", Health.OK, "kept in the data directory")
@@ -382,7 +383,8 @@ async def endpoint_checks(settings: Settings) -> AsyncGenerator[Check]:
         yield Check("model endpoint", Health.NOTE, "none: answers are verbatim quotes", remedy)
     if not settings.has_llm:
         return
-    from bot.container import SystemClock, model_endpoint
+    from bot.model_endpoint import model_endpoint
+    from bot.stores import SystemClock
 
     endpoint = model_endpoint(settings)
     try:

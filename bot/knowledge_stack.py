@@ -4,16 +4,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adapters.connectors.http import opener
 from adapters.connectors.registry import connector_plugin
 from adapters.documents.sources.file_stores import FsspecFileStores
-from adapters.documents.web.crawler import WebCrawler
-from adapters.documents.web.fetcher import Fetcher, Rules
-from adapters.files.blob_store import FolderBlobStore
-from adapters.files.object_store import ObjectBlobStore
 from adapters.files.secret_box import FernetBox
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.job_store import RedisJobStore
@@ -25,31 +19,23 @@ from adapters.redis.kb_stores import (
     RedisTrashStore,
 )
 from adapters.redis.web_stores import RedisWebSessions
-from adapters.terminal.ingest_view import IngestClient
-from adapters.terminal.operator import PLATFORM as TERMINAL
 from adapters.terminal.operator import operator
-from adapters.web.routing import PLATFORM as PAGE
 from bot.home import installation_id
 from bot.plugins import principal_forms
 from bot.settings import Settings
+from bot.stores import blob_store
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
 from core.ingestion.trash import Trash
 from core.model.clock import Clock
-from core.ports.audit import Audit
-from core.ports.blob_store import BlobStore
-from core.ports.catalog import Catalog
-from core.ports.encoder import Encoder
-from core.ports.index import Index
-from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.access import Audit
+from core.ports.catalog import BlobStore, Catalog
+from core.ports.index import Encoder, Index
+from core.ports.platform import PlatformCapabilities
 from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
-from core.service.api_clients import API_PLATFORM
-from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_queue import JobQueue
-from core.service.kb.job_runner import JobRunner
-from core.service.kb.job_worker import JobWorker
 from core.service.kb.schedules import Scheduler
 from core.service.kb.service import KnowledgeService
 from core.service.kb.wiring import KnowledgeDeps, wire_knowledge
@@ -60,11 +46,16 @@ from core.service.sync.documents import SyncedDocuments
 from core.service.sync.engine import SyncEngine
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from redis.asyncio import Redis
 
+    from adapters.documents.web.fetcher import Rules
+    from adapters.terminal.ingest_view import IngestClient
+    from core.ports.connector import Http
+    from core.service.kb.job_worker import JobWorker
+
 JOBS = "jobs"  # the inbox's namespace
-# What the terminal, the page and programs ask for brings its bytes along: any process can do it.
-_SERVED_EVERYWHERE = {name: PlatformCapabilities() for name in (TERMINAL, PAGE, API_PLATFORM)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +66,28 @@ class KnowledgeStack:
     kb_service: KnowledgeService
     scheduler: Scheduler
     connections: Connections
-    rules: Rules
+    settings: Settings
     blob_stores: Mapping[str, BlobStore]  # by the names that a backup has them under
 
-    def worker(self, name: str, platforms: Mapping[str, PlatformCapabilities], *, lanes: int = 2) -> JobWorker:
-        """Who does the jobs in this process, with what these platforms lend."""
+    def worker(self, name: str, platforms: Mapping[str, PlatformCapabilities], *, lanes: int = 2) -> "JobWorker":
+        """Return who does the jobs in this process, with what these platforms lend."""
+        from adapters.documents.web.crawler import WebCrawler
+        from adapters.documents.web.fetcher import Fetcher
+        from adapters.terminal.operator import PLATFORM as TERMINAL
+        from adapters.web.routing import PLATFORM as PAGE
+        from core.service.api_clients import API_PLATFORM
+        from core.service.kb.item_sources import ItemSources
+        from core.service.kb.job_runner import JobRunner
+        from core.service.kb.job_worker import JobWorker
+
         deps = self.deps
+        # What the terminal, the page and programs ask for brings its bytes along: any process can do it.
+        served_everywhere = {name: PlatformCapabilities() for name in (TERMINAL, PAGE, API_PLATFORM)}
         item_sources = ItemSources(
             deps.catalog,
             deps.blobs,
-            WebCrawler(Fetcher(self.rules)),
-            {**_SERVED_EVERYWHERE, **platforms},
+            WebCrawler(Fetcher(rules_of(self.settings))),
+            {**served_everywhere, **platforms},
             originals=deps.originals,
             consistency=deps.consistency,
             stores=deps.files,
@@ -102,12 +104,14 @@ class KnowledgeStack:
         )
         return JobWorker(name=name, inbox=deps.inbox, runner=runner, tick=self.scheduler.tick, lanes=lanes)
 
-    def terminal_worker(self) -> JobWorker:
+    def terminal_worker(self) -> "JobWorker":
         """Who does jobs in a command's process, without any platform."""
         return self.worker(f"terminal-{os.getpid()}", {})
 
-    def ingest_client(self) -> IngestClient:
-        """What brings files in from the terminal, in turn with everybody else who writes to a base."""
+    def ingest_client(self) -> "IngestClient":
+        """Return what brings files in from the terminal, in turn with everybody else who writes to a base."""
+        from adapters.terminal.ingest_view import IngestClient
+
         return IngestClient(
             kb=self.kb_service,
             jobs=self.deps.jobs,
@@ -174,7 +178,7 @@ def knowledge_stack(
         kb_service=wired.service,
         scheduler=wired.scheduler,
         connections=wired.connections,
-        rules=rules_of(settings),
+        settings=settings,
         blob_stores={"kept": blobs, "originals": kept_originals},
     )
 
@@ -189,7 +193,7 @@ def _connections(
         store=store,
         engine=SyncEngine(store, documents, ReaderClasses(deps.catalog), deps.clock),
         plugins=connector_plugin,
-        http=opener(rules_of(settings)),
+        http=partial(_open_http, settings),
         box=FernetBox(settings.home, key, settings.footnote_secret_key_file),
         catalog=deps.catalog,
         ingestor=deps.ingestor,
@@ -201,19 +205,17 @@ def _connections(
     )
 
 
-def blob_store(settings: Settings, what: str) -> BlobStore:
-    """Where bytes of this kind are set aside: with the others below BLOB_STORE_URL, or in the data directory.
+def _open_http(settings: Settings, origin: str, headers: Mapping[str, str]) -> "AbstractAsyncContextManager[Http]":
+    """Open calls to one origin, under the same rules as links."""
+    from adapters.connectors.http import opener
 
-    A folder that machines share (a path, or file://) is written as our own folder is: each file whole, and on the disk.
-    """
-    url = settings.blob_store_url or str(settings.home)
-    if "://" in url and not url.startswith("file://"):
-        return ObjectBlobStore(f"{url.rstrip('/')}/{what}")
-    return FolderBlobStore(Path(url.removeprefix("file://")).expanduser() / what)
+    return opener(rules_of(settings))(origin, headers)
 
 
-def rules_of(settings: Settings) -> Rules:
-    """Where links may be fetched from, as configured."""
+def rules_of(settings: Settings) -> "Rules":
+    """Return where links may be fetched from, as configured."""
+    from adapters.documents.web.fetcher import Rules
+
     return Rules(
         allow_hosts=_names(settings.fetch_allow_hosts),
         deny_hosts=_names(settings.fetch_deny_hosts),

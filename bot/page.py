@@ -15,24 +15,23 @@ from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.screen import AskScreen
 from adapters.web.ask.turn_views import TurnViews
-from adapters.web.gaps.screen import GapScreen
-from adapters.web.inspect.screen import InspectScreen
+from adapters.web.connections_screen import ConnectionsScreen
+from adapters.web.gaps_screen import GapScreen
+from adapters.web.inspect_screen import InspectScreen
 from adapters.web.knowledge.screen import KnowledgeScreen
 from adapters.web.pages import Pages
 from adapters.web.platform import WebPlatform
-from adapters.web.setup.connections import ConnectionsScreen
-from adapters.web.setup.screen import SetupScreen
-from adapters.web.source.document_pages import DocumentPages
-from adapters.web.source.screen import SourceScreen
+from adapters.web.setup_screen import SetupScreen
+from adapters.web.source_screen import DocumentPages, SourceScreen
 from bot.container import Footnote
 from bot.demo import SAMPLES
 from bot.settings import Settings
 from bot.setup.guide import InstallationSetup
 from core.model.channel_settings import ChannelSettings
-from core.model.file_content import FileContent
+from core.model.document_content import FileContent
 from core.model.health import Check, Health
 from core.model.json_codec import from_json
-from core.service.example_questions import ExampleQuestions
+from core.service.help import ExampleQuestions
 
 DOCTOR_SECONDS = 90.0
 _BY_HAND = "Run footnote doctor in a terminal: it says more."

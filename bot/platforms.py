@@ -9,6 +9,7 @@ from bot.page import open_page
 from bot.plugins import installed_platforms
 from bot.roles import ProcessRole
 from bot.settings import Settings
+from core.service.gaps.overview import GapOverview
 
 
 def has_platform(settings: Settings) -> bool:
@@ -28,7 +29,7 @@ def open_platforms(
         user_actions=footnote.user_actions(),
         parse=footnote.parser.parse_attachment,
         kb=footnote.knowledge_stack.kb_service,
-        gaps=footnote.gap_overview(),
+        gaps=GapOverview(footnote.gaps(), footnote.catalog, footnote.audit),
         leases=footnote.leases,
         process=process,
         listens=role.listens,

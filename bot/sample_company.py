@@ -5,8 +5,8 @@ It answers in the terminal, and only there, for as long as nobody brought in a d
 
 from pathlib import Path
 
-from bot.container import has_documents
 from bot.settings import Settings
+from bot.stores import has_documents
 
 BASE = "samples"
 NOTICE = "Nothing of your own is indexed yet: this is the sample company. footnote ingest PATH changes that."

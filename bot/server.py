@@ -16,7 +16,10 @@ from adapters.observability.prometheus import PrometheusMetrics
 from adapters.platform_plugin import ConnectedPlatform, split_names
 from adapters.reasoners.fallback import FallbackReasoner
 from adapters.redis.client import memory_use
+from adapters.redis.web_stores import RedisWebSessions
+from adapters.web.access.sign_in import new_sign_in_path
 from bot.container import Footnote, open_footnote
+from bot.digests import gap_digest, proposal_digest
 from bot.garbage_collection import freeze_loaded_objects
 from bot.health import application, listen
 from bot.loop_watch import LoopWatch
@@ -30,8 +33,8 @@ from bot.settings import Settings, load_settings
 from bot.signals import ending_signals
 from bot.supervision import SupervisedPlatform
 from core.model.errors import ConfigurationError, StoreUnavailable, first_of_ours
-from core.ports.platform_capabilities import OffersKnowledge
-from core.service.actions.memory_controls import MemoryControls
+from core.ports.platform import OffersKnowledge
+from core.service.actions.user_actions import MemoryControls
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
 from core.service.shared_stores import SharedStores
@@ -81,7 +84,7 @@ async def run_page(port: int | None = None, announce: Callable[[str], None] = pr
         async with open_footnote(settings, wait=False) as footnote, open_page(settings, footnote) as page:
 
             async def report_ready(address: str) -> None:
-                announce(address + await page.sign_in_link())
+                announce(address + await new_sign_in_path(RedisWebSessions(footnote.redis)))
 
             await _ServedPlatform(settings, footnote, ProcessRole.ALL, _process_name(), [page]).run(stop, report_ready)
     except BaseExceptionGroup as failures:
@@ -121,6 +124,7 @@ class _ServedPlatform:
         self._role = role
         self._name = name
         self._connected = connected
+        self._address = settings.web_address
         self._supervised = [SupervisedPlatform(platform, alone=len(connected) == 1) for platform in connected]
         self._stores = SharedStores(
             name=name,
@@ -142,6 +146,7 @@ class _ServedPlatform:
         bounds = HttpBounds(proxies=split_names(settings.web_proxies))
         app = application(self._readiness.report, routes, lambda: _model_failure(footnote), bounds)
         port = await listen(app, settings.http_host, settings.http_port)
+        self._address = self._address or port.address
         if report_ready is not None:
             await report_ready(port.address)
         names = [platform.name for platform in self._connected]
@@ -181,8 +186,8 @@ class _ServedPlatform:
         worker = Worker(
             name=self._name, inbox=footnote.inbox, message_handler=message_handler, clock=footnote.clock, lanes=lanes
         )
-        digest = footnote.gap_digest()
-        proposals = footnote.proposal_digest()
+        digest = gap_digest(footnote)
+        proposals = proposal_digest(footnote)
         return [
             worker.run(stop),
             self._do_jobs(stop),
@@ -218,6 +223,9 @@ class _ServedPlatform:
         log.info("ready", passages=await self._footnote.index.count())
         for notice in self._footnote.take_notices():
             log.warning("stores_lost_something", reason=notice)
+        if self._settings.web_link and self._role.listens:
+            path = await new_sign_in_path(RedisWebSessions(self._footnote.redis))
+            log.info("page", sign_in_once=self._address.rstrip("/") + path, another="footnote web --link")
         with suppress(StoreUnavailable):  # an account may not be told
             limited = redis_memory_check(await memory_use(self._footnote.redis))
             if limited is not None:

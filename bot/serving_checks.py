@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from adapters.milvus.collection_status import CollectionStatus
 from core.model.health import Check, Health
-from core.ports.process_registry import ServingProcess
+from core.ports.inbox import ServingProcess
 
 if TYPE_CHECKING:
     from adapters.redis.client import MemoryUse

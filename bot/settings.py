@@ -1,8 +1,8 @@
 """One frozen Settings, read once from the environment and ``.env`` files. Nothing else reads the environment.
 
 A plugin's settings are a model of its own, whose fields are read with the plugin's name before them.
-The environment wins, then ``.env`` in the working directory, then ``.env`` in the data directory. Every field is a line
-of ``.env.example``; a test compares the two.
+The environment wins, then ``.env`` in the working directory, then ``.env`` in the data directory, then files that are
+named like the setting in ``secret_folders``. Every field is a line of ``.env.example``; a test compares the two.
 """
 
 import os
@@ -16,7 +16,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.plugins import installed_platforms, installed_reasoners
 from core.model.errors import ConfigurationError
-from core.model.inquiry import Behaviour, Profile
+from core.model.profile import Behaviour, Profile
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=BaseModel)
 
 ENV_FILE = ".env"
+DOCKER_SECRETS = "/run/secrets"  # where Docker, and Kubernetes if it is told so, mount secrets as files
 _FORM = SettingsConfigDict(env_file_encoding="utf-8", extra="ignore", frozen=True, env_ignore_empty=True)
 
 
@@ -84,6 +85,7 @@ class Settings(_Location):
 
     # The page
     web_address: str = ""
+    web_link: bool = False
     web_password_hash: SecretStr | None = None
     web_reader_password_hash: SecretStr | None = None
     web_identity_header: str = ""
@@ -136,8 +138,9 @@ class Settings(_Location):
 
     @property
     def has_page(self) -> bool:
-        """Whether others than this machine's operator may sign in at the page."""
-        return bool(self.web_password_hash or self.web_reader_password_hash or self.web_identity_header)
+        """Whether ``footnote serve`` brings the page: there is a way to sign in at it."""
+        ways = (self.web_link, self.web_password_hash, self.web_reader_password_hash, self.web_identity_header)
+        return any(ways)
 
     def with_plugins(self, plugins: Mapping[str, BaseModel]) -> "Settings":
         """Return a copy that has these settings of plugins, by name."""
@@ -159,16 +162,23 @@ def env_files() -> list[Path]:
     return [here] if kept == here else [kept, here]
 
 
+def secret_folders() -> list[Path]:
+    """Return the folders whose files are settings: systemd's credentials, and Docker's secrets."""
+    places = (os.environ.get("CREDENTIALS_DIRECTORY", ""), DOCKER_SECRETS)
+    return [Path(place) for place in places if place and Path(place).is_dir()]
+
+
 def load_settings() -> Settings:
     """Read the environment once. Raises ConfigurationError naming each wrong setting, never its value."""
-    files = env_files()
+    files, secrets = env_files(), secret_folders()
     with _plain_errors():
         home = _Location(_env_file=files[-1]).footnote_home  # type: ignore[call-arg]
-        settings = Settings(_env_file=files).model_copy(update={"footnote_home": home})  # type: ignore[call-arg]
+        read = Settings(_env_file=files, _secrets_dir=secrets)  # type: ignore[call-arg]
+        settings = read.model_copy(update={"footnote_home": home})
     plugins: dict[str, BaseModel] = {}
     for plugin in (*installed_platforms(), *installed_reasoners()):
         with _plain_errors(f"{plugin.name}_"):
-            plugins[plugin.name] = _read(plugin, files)
+            plugins[plugin.name] = _read(plugin, files, secrets)
     if (settings.llm_base_url or settings.llm_api_key) and not settings.has_llm:
         raise ConfigurationError(
             "LLM_BASE_URL or LLM_API_KEY is set, but not LLM_MODEL.", remedy="Name the model, or unset the other."
@@ -178,11 +188,11 @@ def load_settings() -> Settings:
     return settings
 
 
-def _read(plugin: "PlatformPlugin[S] | ReasonerPlugin[S]", files: list[Path]) -> S:
+def _read(plugin: "PlatformPlugin[S] | ReasonerPlugin[S]", files: list[Path], secrets: list[Path]) -> S:
     """Read a plugin's model from where all settings are read. Raises ValidationError."""
     form = {**_FORM, "env_prefix": f"{plugin.name}_"}
     source = type(plugin.settings.__name__, (plugin.settings, BaseSettings), {"model_config": form})
-    read: S = source(_env_file=files)
+    read: S = source(_env_file=files, _secrets_dir=secrets)
     return read
 
 

@@ -31,8 +31,7 @@ from bot.settings import Settings
 from core.agent.agent import Agent
 from core.agent.run import AgentDeps
 from core.model.inquiry import PROFILE_LIMITS
-from core.ports.encoder import Encoder
-from core.ports.index import PassageVectors, Scope
+from core.ports.index import Encoder, PassageVectors, Scope
 from core.retrieval.hybrid import Retrieval, Retriever
 from research.evaluation.answer_scoring import AnswerVerdict
 from research.evaluation.corpus import WrappedEncoder, fill
@@ -40,7 +39,7 @@ from research.evaluation.dataset_loader import Dataset, read
 from research.evaluation.question_runs import ask_question_set
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 QUESTIONS = Path(__file__).parent / "questions"
 SETS = ("tune", "tune_2", *(f"unseen_{n}" for n in (2, 3, 4, 5, 6, 7, 8, 13)))
@@ -168,7 +167,7 @@ class Bench:
             confident=NEVER,
         )
         self.asking = ""
-        self._footnote = replace(footnote, agent=Agent(deps, dict(PROFILE_LIMITS)))
+        self._footnote = footnote.with_agent(Agent(deps, dict(PROFILE_LIMITS)))
 
     async def verdicts(self, answers: dict[str, Any] | None = None, only: Collection[str] | None = None) -> Verdicts:
         """The verdict of each question of the sample, or of ``only`` these conversations by the id of their first.

@@ -24,7 +24,7 @@ from bot.evaluation.asking import pursue_question
 from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.ingestion.ingestor import Ingestor
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
 from core.model.answer import Outcome
 from core.model.conversation import Thread, ThreadKey
 from core.model.errors import FootnoteError

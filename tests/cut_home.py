@@ -9,8 +9,7 @@ from bot.container import Footnote, open_footnote
 from bot.settings import Settings
 from core.model.answer import Outcome
 from core.model.conversation import Audience, Person, ThreadKey, Turn
-from core.model.grants import grant, revoke
-from core.model.knowledge import Document, KnowledgeBase, find_base
+from core.model.knowledge import Document, KnowledgeBase, find_base, grant, revoke
 
 BASE, BOARD = "samples", "board"
 CHANNEL, ANOTHER = "slack:channel:T1/C1", "slack:channel:T1/C2"

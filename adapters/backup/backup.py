@@ -17,15 +17,13 @@ from adapters.redis.client import bounded_call
 from adapters.redis.export import KeptKey, exported_keys, import_key, is_empty
 from adapters.redis.keys import CHANGES, tagged_key
 from adapters.redis.schema import SCHEMA
-from core.ingestion.passage_copy import PassageCopy, copy_passages, put_back
+from core.ingestion.passage_vectors import PassageCopy, copy_passages, put_back
 from core.model.clock import Clock
 from core.model.errors import ConfigurationError
 from core.model.json_codec import from_json, to_json
 from core.model.knowledge import Document
-from core.ports.blob_store import BlobStore
-from core.ports.catalog import Catalog
-from core.ports.encoder import Encoder
-from core.ports.index import Index
+from core.ports.catalog import BlobStore, Catalog
+from core.ports.index import Encoder, Index
 
 _TRIES = 5  # to find a document and its passages at one version, while it is being replaced
 _RESTORING = tagged_key("restoring")

@@ -37,7 +37,7 @@ LONGEST_WAIT = 60.0  # seconds that a call waits because the source says so; lon
 LONGEST_PAUSE = 86_400.0  # seconds until a source is asked again, whatever it says
 _AGAIN = frozenset({500, 502, 503, 504})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_RATE_LIMIT = b"ateLimitExceeded"  # what Google answers with 403 where others answer 429
+_RATE_LIMITS = (b"ateLimitExceeded", b"secondary rate limit")  # what Google and GitHub answer with 403, not 429
 _CHUNK = 64 * 1024
 USER_AGENT = "Footnote/1.0 (connector)"
 
@@ -146,7 +146,8 @@ class PolicyHttp(Http):
                 return response.headers.get("Location", ""), b""
             if status < HTTPStatus.MULTIPLE_CHOICES:
                 return "", await _bounded(response, most)
-            is_used_up = status == HTTPStatus.FORBIDDEN and _RATE_LIMIT in await _bounded(response, MOST_JSON)
+            refused = await _bounded(response, MOST_JSON) if status == HTTPStatus.FORBIDDEN else b""
+            is_used_up = any(one in refused for one in _RATE_LIMITS)
             return self._refusal(HTTPStatus.TOO_MANY_REQUESTS if is_used_up else status, response.headers)
 
     def _refusal(self, status: int, headers: Mapping[str, str]) -> SourceUnavailable:

@@ -11,6 +11,7 @@ GROUP = "footnote.connectors"
 _OURS = {
     "confluence": "adapters.connectors.confluence:PLUGIN",
     "gdrive": "adapters.connectors.gdrive:PLUGIN",
+    "github": "adapters.connectors.github:PLUGIN",
     "notion": "adapters.connectors.notion:PLUGIN",
 }
 

@@ -42,27 +42,25 @@ from core.model.incoming_events import (
     IncomingMessage,
     MessageRoute,
     Permissions,
+    ReplyMode,
     person_in,
     question_of,
 )
 from core.model.inquiry import Checkpoint
-from core.model.reply_target import ReplyMode
 from core.ports.answer_view import AnswerView
 from core.ports.chat import AnswerPlace, CallRefused, Manners
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
-from core.ports.platform import MessageState
-from core.ports.platform_capabilities import PlatformCapabilities
-from core.service.actions.outcomes import ThreadMuted
+from core.ports.platform import MessageState, PlatformCapabilities
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import outcome_text
-from core.service.answer_visibility import AnswerVisibility, answer_visibility
+from core.service.actions.wording import ThreadMuted, outcome_text
 from core.service.attached_files import Parse
-from core.service.backfill import BackfillPlaces
+from core.service.channel_settings import AnswerVisibility, answer_visibility
 from core.service.delivery.pacing import LIMITS, PacingLimits
+from core.service.incoming import BackfillPlaces
 from core.service.kb.job_cards import look_after
 from core.service.kb.service import KnowledgeCommands
-from core.service.leader_lease import AlwaysLeader, LeaderLease
+from core.service.leases import AlwaysLeader, LeaderLease
 
 CLOSE_SECONDS = 10.0
 CONNECT_SECONDS = 60.0  # for which a worker waits for the connection

@@ -15,9 +15,8 @@ from adapters.platform_plugin import (
     reveal,
     split_names,
 )
-from core.model.health import Check
+from core.model.health import Check, Credential, Finding, PlatformSetup, SetupStep, TokenField
 from core.model.principals import PrincipalForm, PrincipalKind
-from core.model.setup_steps import Credential, Finding, PlatformSetup, SetupStep, TokenField
 
 if TYPE_CHECKING:
     from core.model.health import PlatformCheck
@@ -57,7 +56,7 @@ class DiscordPlugin(PlatformPlugin[DiscordSettings]):
     def open(self, settings: DiscordSettings, deps: PlatformDeps) -> AbstractAsyncContextManager[ConnectedPlatform]:
         """Return the application; of all processes that listen, the one with the lease holds the gateway."""
         from adapters.discord.platform import DiscordPlatform
-        from core.service.leader_lease import NamedLeaderLease, NeverLeader
+        from core.service.leases import NamedLeaderLease, NeverLeader
 
         return DiscordPlatform(
             token=reveal(settings.bot_token) or "",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.model.file_content import LocalFile
+from core.model.document_content import LocalFile
 
 SKIPPED_NAMES = {"node_modules", "__pycache__", "Thumbs.db"}
 

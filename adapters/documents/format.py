@@ -12,7 +12,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import NamedTuple
 
-from core.model.parsed_document import ParsedDocument
+from core.model.document_content import ParsedDocument
 
 ENTRY_POINTS = "footnote.formats"
 

@@ -7,7 +7,7 @@ from typing import Self
 
 from adapters.documents.sandbox.pool import MB, Sandbox, SandboxLimits
 from core.model.errors import DocumentRejected
-from core.ports.page_pictures import Box, PagePicture, PagePictures
+from core.ports.sources import Box, PagePicture, PagePictures
 
 DRAWING = SandboxLimits(memory=768 * MB, seconds=15.0, cpu_seconds=15, output_bytes=16 * MB, documents=50)
 MOST_MARKS = 200

@@ -14,8 +14,8 @@ from adapters.documents.format import by_media_type
 from adapters.documents.sandbox.formulas import computed
 from adapters.documents.sandbox.pool import MB, Sandbox, SandboxLimits
 from adapters.documents.titles import stem
+from core.model.document_content import Block, ParsedDocument, PicturePage
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument, PicturePage
 
 MAX_ATTACHED_PAGES = 3
 """Of a file that hangs on a question, which waits for them."""

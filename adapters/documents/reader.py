@@ -5,8 +5,8 @@ from dataclasses import replace
 from adapters.documents import media_types
 from adapters.documents.encodings import repair, without_data
 from adapters.documents.format import by_media_type
+from core.model.document_content import ParsedDocument
 from core.model.errors import NoText
-from core.model.parsed_document import ParsedDocument
 
 
 def read(name: str, data: bytes) -> ParsedDocument:

@@ -27,7 +27,7 @@ from adapters.encoders.model_thread import run_model
 from core.model.errors import ModelUnavailable, first_of_ours
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from core.model.errors import DocumentRejected
-from core.ports.blob_store import BlobStore
+from core.ports.catalog import BlobStore
 
 _ENTRY = re.compile(r"[0-9a-f]{40}")
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from core.model.errors import ConfigurationError, DocumentRejected, StoreUnavailable
-from core.ports.blob_store import BlobStore
+from core.ports.catalog import BlobStore
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from core.model.errors import ConfigurationError
-from core.ports.connection_store import SecretBox
+from core.ports.connector import SecretBox
 
 KEY_FILE = "secret.key"
 SHORTEST = 32  # characters of a key that a person sets

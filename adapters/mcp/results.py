@@ -9,7 +9,7 @@ from core.model.answer import Answer, Citation
 from core.model.evidence import Hit
 from core.model.inquiry import Checkpoint
 from core.model.knowledge import Document, KnowledgeBase
-from core.service.knowledge_reader import Section
+from core.service.api_clients import Section
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,8 @@ from core.model.errors import FootnoteError
 from core.model.events import AgentCompleted, AgentFailed, AgentStarted, CheckpointReached, Noticed
 from core.model.inquiry import AnswerPolicy
 from core.model.message_text import LONGEST_QUESTION
-from core.ports.api_tokens import TokenScope
-from core.service.api_clients import ApiClient
-from core.service.knowledge_reader import KnowledgeReader
+from core.ports.access import TokenScope
+from core.service.api_clients import ApiClient, KnowledgeReader
 from core.service.question_service import Question, QuestionService
 
 WENT_WRONG = "Something went wrong. Please try again."

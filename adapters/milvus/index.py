@@ -42,7 +42,7 @@ from core.model.text import without_stopwords
 from core.ports.index import DenseAndBm25Hits, PassageVectors, Scope
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 T = TypeVar("T")
 
@@ -87,6 +87,7 @@ class MilvusIndex:
         token: ``user:password`` or an API key, for a server.
         collection: the collection's name.
         patience: seconds that a call waits for an index that is being opened.
+        on_demand: open at the first call that needs it.
     """
 
     _indexed: tuple[str, ...] = INDEXED
@@ -100,8 +101,10 @@ class MilvusIndex:
         token: str = "",
         collection: str = "passages",
         patience: float = _PATIENCE_WHILE_OPENING,
+        on_demand: bool = False,
     ) -> None:
         self._patience = patience
+        self._on_demand = on_demand
         self._connection = MilvusConnection(uri, token, collection=collection)
         self._model = model
         self._dimension = dimension
@@ -163,7 +166,7 @@ class MilvusIndex:
 
     async def close(self) -> None:
         """Disconnect; an embedded server that is ours ends."""
-        self.state = IndexState.CLOSED
+        self.state, self._on_demand = IndexState.CLOSED, False
         self._opened.clear()
         await self._connection.close()
 
@@ -389,6 +392,9 @@ class MilvusIndex:
         return await self._connection.call(do, seconds)
 
     async def _wait_for_opening(self) -> None:
+        if self.state is IndexState.CLOSED and self._on_demand:
+            await self.open()
+            return
         if self.state is IndexState.CLOSED:
             raise StoreUnavailable("The index is closed.")
         try:

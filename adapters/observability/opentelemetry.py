@@ -6,6 +6,7 @@ Spans are made when a run has ended, from the events that were recorded anyway, 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, assert_never
 
+from core.model.answer import UsageCounts
 from core.model.events import (
     AgentCompleted,
     AgentEvent,
@@ -26,8 +27,7 @@ from core.model.events import (
     RoutingDecided,
     TracedEvent,
 )
-from core.model.usage import UsageCounts
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer

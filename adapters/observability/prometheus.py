@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from prometheus_client import Counter, Gauge, Histogram
 
 from core.model.events import AgentCompleted, AgentFailed, CheckpointReached, FinalEvent
-from core.ports.metrics import Metrics
+from core.ports.usage import Metrics
 
 SECONDS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60)
 

@@ -25,11 +25,9 @@ from core.model.connections import Connection
 from core.model.conversation import FORGOTTEN
 from core.model.jobs import Job
 from core.model.json_codec import from_json, to_json
-from core.ports.api_tokens import KeptToken
-from core.ports.proposal_store import Decision
-from core.ports.schedule_store import Schedule
-from core.ports.trash_store import RemovedDocument
-from core.ports.web_sessions import WebSession
+from core.ports.access import KeptToken, WebSession
+from core.ports.catalog import RemovedDocument
+from core.ports.job_store import Decision, Schedule
 
 _PAGE = 500
 _TRIES = 5  # as others write to the same entry

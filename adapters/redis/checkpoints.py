@@ -11,7 +11,7 @@ from adapters.redis.erasure import CLOSE_CHECKPOINT
 from adapters.redis.keys import DUE, checkpoint_key, of_person, of_thread, thread_keys
 from adapters.redis.pipelines import in_order
 from core.model.json_codec import from_json, to_json
-from core.ports.checkpoints import Checkpoints, ParkedInquiry
+from core.ports.memory import Checkpoints, ParkedInquiry
 
 _DUE_AT_ONCE = 100
 _TAKEN_TTL = 24 * 3600  # seconds that a taken inquiry is still there for the same claimant

@@ -5,7 +5,7 @@ from redis.asyncio import Redis
 from adapters.redis.client import bounded_call
 from adapters.redis.keys import tagged_key
 from core.model.clock import Clock
-from core.ports.daily_budget import DailyBudget
+from core.ports.usage import DailyBudget
 
 _TTL = 3 * 24 * 3600  # seconds: yesterday's book is of no use the day after tomorrow
 

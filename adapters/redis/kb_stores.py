@@ -21,13 +21,11 @@ from adapters.redis.keys import (
 )
 from core.model.connections import Connection, SyncedItem, SyncState
 from core.model.errors import Busy
+from core.model.jobs import Site
 from core.model.json_codec import from_json, to_json
-from core.model.sites import Site
-from core.ports.connection_store import ConnectionStore
-from core.ports.proposal_store import Decision, Proposal, ProposalStore
-from core.ports.schedule_store import Every, Schedule, ScheduleStore
-from core.ports.site_store import SiteStore
-from core.ports.trash_store import RemovedDocument, TrashStore
+from core.ports.catalog import RemovedDocument, TrashStore
+from core.ports.connector import ConnectionStore
+from core.ports.job_store import Decision, Every, Proposal, ProposalStore, Schedule, ScheduleStore, SiteStore
 
 
 class RedisScheduleStore(ScheduleStore):

@@ -8,8 +8,7 @@ from redis.asyncio import Redis
 from adapters.redis.client import bounded_call, texts
 from adapters.redis.keys import SERVING, named_lease_key
 from core.model.json_codec import from_json, to_json
-from core.ports.named_leases import NamedLeases
-from core.ports.process_registry import ProcessRegistry, ServingProcess
+from core.ports.inbox import NamedLeases, ProcessRegistry, ServingProcess
 
 _NOW = "local told = redis.call('TIME') local now = told[1] * 1000 + math.floor(told[2] / 1000)\n"
 

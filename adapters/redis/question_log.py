@@ -18,7 +18,7 @@ from adapters.redis.keys import (
     QUESTIONS_OWNERS,
 )
 from core.model.json_codec import from_json, to_json
-from core.ports.feedback import Feedback, FeedbackStore
+from core.ports.memory import Feedback, FeedbackStore
 from core.ports.question_log import LoggedQuestion, QuestionLog
 
 _KEYS = [QUESTIONS, QUESTIONS_ORDER, QUESTIONS_OWNERS, QUESTIONS_CORRECTED]

@@ -11,8 +11,8 @@ from adapters.redis.client import bounded_call, texts
 from adapters.redis.keys import AUDIT, PLACES, VERIFIERS, tagged_key
 from core.model.channel_settings import ChosenSettings
 from core.model.json_codec import from_json, to_json
-from core.ports.audit import Audit, AuditEntry
-from core.ports.channel_settings import ChannelSettingsStore
+from core.ports.access import Audit, AuditEntry
+from core.ports.platform import ChannelSettingsStore
 from core.ports.reasoner import VerifierRecords
 
 

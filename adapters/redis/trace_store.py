@@ -8,10 +8,10 @@ from redis.asyncio import Redis
 from adapters.redis.client import bounded_call
 from adapters.redis.keys import COUNTERS, of_person, of_thread, trace_key
 from adapters.redis.pipelines import in_order, lua
+from core.model.answer import UsageCounts
 from core.model.events import AnswerDelta, TracedEvent
 from core.model.json_codec import from_json, to_json
-from core.model.usage import UsageCounts
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
 
 MOST_EVENTS = 2_000  # of one trace; the newest are kept
 

@@ -13,9 +13,17 @@ from adapters.redis.keys import API_TOKENS, live_key, tagged_key
 from adapters.redis.pipelines import in_order
 from core.model.errors import Busy
 from core.model.json_codec import from_json, to_json
-from core.ports.answer_stream import AnswerStream, AnswerUpdate, Updates
-from core.ports.api_tokens import ApiToken, ApiTokens, KeptToken
-from core.ports.web_sessions import CHAT_SECONDS, CODE_SECONDS, SignInMethod, WebSession, WebSessions
+from core.ports.access import (
+    CHAT_SECONDS,
+    CODE_SECONDS,
+    ApiToken,
+    ApiTokens,
+    KeptToken,
+    SignInMethod,
+    WebSession,
+    WebSessions,
+)
+from core.ports.answer_view import AnswerStream, AnswerUpdate, Updates
 
 _TOKEN_BYTES = 32
 

@@ -49,20 +49,18 @@ from core.model.incoming_events import (
     Permissions,
 )
 from core.model.inquiry import Checkpoint
-from core.model.message_records import AnswerStage
+from core.model.records import AnswerStage
 from core.ports.answer_view import AnswerView
 from core.ports.chat import NoAnswer
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
-from core.ports.platform import MessageState
-from core.ports.platform_capabilities import PlatformCapabilities
-from core.service.actions.outcomes import ThreadMuted
+from core.ports.platform import MessageState, PlatformCapabilities
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import EDITED_LATE, YOU_EDITED, outcome_text
-from core.service.backfill import BackfillPlaces
+from core.service.actions.wording import EDITED_LATE, YOU_EDITED, ThreadMuted, outcome_text
 from core.service.delivery.delivery import AnswerDelivery
 from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.gaps.overview import GapOverview
+from core.service.incoming import BackfillPlaces
 from core.service.kb.job_cards import look_after
 from core.service.kb.service import KnowledgeCommands
 from core.service.leases import pause

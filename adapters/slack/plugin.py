@@ -14,9 +14,8 @@ from adapters.platform_plugin import (
     reveal,
     split_names,
 )
-from core.model.health import Check
+from core.model.health import Check, Credential, PlatformSetup, SetupStep, TokenField
 from core.model.principals import PrincipalForm, PrincipalKind
-from core.model.setup_steps import Credential, PlatformSetup, SetupStep, TokenField
 
 _OTHERS = {
     "xoxp-": "a user's token",

@@ -22,7 +22,7 @@ from adapters.slack.outbound.views import View
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
-from core.model.message_records import QuestionState
+from core.model.records import QuestionState
 from core.ports.message_state import MessageStateStore
 from core.service.actions.presses import AnswerPress
 from core.service.actions.user_actions import UserActions
@@ -72,7 +72,7 @@ class SlackWorkspace:
     async def stop(self, question: QuestionState, user: str) -> None:
         """Stop the work on a question, for the one who asked or an admin. Raises NotFound and Denied."""
         person = Person(person_id(question.thread.space, user))
-        await self.user_actions.cancellation.stop(question, person, partial(self.access.is_admin, user))
+        await self.user_actions.questions.stop(question, person, partial(self.access.is_admin, user))
 
     def pressed(self, thread: ThreadKey, user: str, trace_id: str, person: Person, reason: str = "") -> AnswerPress:
         """The press of a button below an answer."""

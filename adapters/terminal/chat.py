@@ -15,15 +15,15 @@ from adapters.terminal.trace_view import print_trace
 from core.model.answer import Answer
 from core.model.conversation import Audience
 from core.model.errors import FootnoteError
-from core.model.event_text import explanation_steps
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached
 from core.model.inquiry import AnswerPolicy, Checkpoint, Choice
 from core.model.message_text import too_long
 from core.ports.catalog import Catalog
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
 from core.service.event_presenter import EventPresenter
+from core.service.explanations import explanation_steps
 from core.service.question_service import Question, QuestionService
-from core.service.visible_bases import VisibleBases
+from core.service.visibility import VisibleBases
 
 HELP = """\
 Ask a question, then follow up as you would with a colleague.

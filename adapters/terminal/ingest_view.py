@@ -27,8 +27,8 @@ from adapters.terminal.job_progress import (
 )
 from adapters.terminal.kb_view import result_text
 from core.ingestion.ingestor import Change, IngestResult
+from core.model.document_content import FileContent, NamedFile
 from core.model.errors import FootnoteError, StoreUnavailable
-from core.model.file_content import FileContent, NamedFile
 from core.model.jobs import ItemState, Job
 from core.ports.job_store import JobStore
 from core.service.kb.commands import Caller

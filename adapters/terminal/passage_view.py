@@ -10,8 +10,8 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
+from core.model.document_content import folder_of
 from core.model.evidence import Hit
-from core.model.file_content import folder_of
 from core.model.knowledge import Document, Passage
 
 PREVIEW = 240

@@ -8,9 +8,9 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from core.model.errors import NotFound
-from core.model.event_text import describe_event
 from core.model.events import TracedEvent
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
+from core.service.explanations import describe_event
 
 ROOM_FOR_COLUMNS = 70  # of the terminal; on a narrower one each event has lines of its own
 

@@ -11,7 +11,7 @@ from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from adapters.web.rendering.markdown import words_of
+from adapters.web.markdown import words_of
 from adapters.web.routing import MenuEntry, Visitor
 from core.model.message_text import LONGEST_QUESTION
 from core.model.plain_text import remove_controls

@@ -10,10 +10,9 @@ from aiohttp import web
 from adapters.web.access.guard import Guard
 from adapters.web.access.rules import AccessRules, audience_of
 from adapters.web.access.sign_in import HASHING, SignIn
-from adapters.web.ask.answer_view import WebAnswerView
+from adapters.web.ask.answer_view import AnswerStage, WebAnswerView, WebQuestionState
 from adapters.web.ask.attached_texts import attached_texts
 from adapters.web.ask.live_streams import LiveStreams
-from adapters.web.ask.question_state import AnswerStage, WebQuestionState
 from adapters.web.pages import Pages, static_file
 from adapters.web.routing import PLATFORM, Screen
 from core.model.channel_settings import ChannelSettings
@@ -28,12 +27,10 @@ from core.model.incoming_events import (
     Permissions,
 )
 from core.model.inquiry import Checkpoint
-from core.ports.answer_stream import AnswerStream, Ended, NoticeShown
-from core.ports.audit import Audit
+from core.ports.access import Audit, WebSessions
+from core.ports.answer_view import AnswerStream, Ended, NoticeShown
 from core.ports.message_state import MessageStateStore
-from core.ports.platform import MessageState
-from core.ports.platform_capabilities import PlatformCapabilities
-from core.ports.web_sessions import WebSessions
+from core.ports.platform import MessageState, PlatformCapabilities
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import CARD_OVER, EDITED_LATE
 
@@ -87,10 +84,6 @@ class WebPlatform:
             *(self._guard.protect(route) for route in behind),
             web.route("*", r"/{path:(?!(?:v1|mcp)(?:/|$)).*}", self._guard.outermost(self._guard.not_found)),
         )
-
-    async def sign_in_link(self) -> str:
-        """The path that signs this machine's operator in, once."""
-        return await self._sign_in.new_link()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until ``stop`` is set; then no open page holds the server up."""

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from aiohttp import web
 
-from adapters.web.access.multipart import MultipartForm
+from adapters.web.access.forms import MultipartForm
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.incoming_events import Permissions
 from core.service.kb.commands import Caller

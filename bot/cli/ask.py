@@ -7,7 +7,7 @@ import typer
 
 from adapters.terminal.output import print_json
 from bot.cli.runner import finish, open_to_read
-from core.model.inquiry import Profile
+from core.model.profile import Profile
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

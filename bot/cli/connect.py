@@ -220,7 +220,7 @@ async def _list(name: str, as_json: bool) -> int:
     from bot.container import open_footnote
     from bot.settings import load_settings
 
-    async with open_footnote(load_settings(), models=False) as footnote:
+    async with open_footnote(load_settings(), models=False, index=False) as footnote:
         connections = footnote.knowledge_stack.connections
         chosen = (await connections.find(name)).name if name else ""
         found = [one for one in await connections.overview() if chosen in ("", one.connection.name)]
@@ -318,7 +318,7 @@ async def _map(name: str, group: str, principals: list[str]) -> int:
     from bot.container import open_footnote
     from bot.settings import load_settings
 
-    async with open_footnote(load_settings(), models=False) as footnote:
+    async with open_footnote(load_settings(), models=False, index=False) as footnote:
         connection = await footnote.knowledge_stack.connections.map_group(name, group, principals, OPERATOR)
     held = ", ".join(sorted(connection.mapping.get(group, frozenset()))) or "nobody"
     say(f"Group {group} of {connection.name} is {held}, from the next sync on.")

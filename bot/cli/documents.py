@@ -146,7 +146,7 @@ async def _list(kb: str | None, as_json: bool) -> int:
     from adapters.terminal.operator import operator
     from adapters.terminal.passage_view import document_as_json, print_documents
 
-    async with open_to_read(models=False) as footnote:
+    async with open_to_read(models=False, index=False) as footnote:
         documents = await footnote.knowledge_stack.kb_service.documents(operator(), kb or "")
     if as_json:
         print_json([document_as_json(document) for document in documents])
@@ -168,7 +168,7 @@ async def _show(name: str, kb: str | None, as_json: bool) -> int:
     from adapters.terminal.operator import operator
     from adapters.terminal.passage_view import document_as_json, passage_as_json, print_document
 
-    async with open_to_read(models=False) as footnote:
+    async with open_to_read(models=False, index=False) as footnote:
         document, passages = await footnote.knowledge_stack.kb_service.document(name, operator(), kb or "")
     if as_json:
         print_json({**document_as_json(document), "text": [passage_as_json(passage) for passage in passages]})

@@ -60,7 +60,7 @@ async def _gaps(period: "timedelta", as_json: bool, csv: Path | None, draft: str
     from core.model.json_codec import to_json
     from core.service.gaps.analysis import Reader
 
-    async with open_footnote(load_settings(), models=False) as footnote:
+    async with open_footnote(load_settings(), models=False, index=False) as footnote:
         reader = Reader(await footnote.all_bases(), is_operator=True)
         if draft:
             return await _draft(footnote, draft, period, reader, propose)

@@ -33,7 +33,7 @@ async def _trace(trace_id: str, as_json: bool) -> int:
     from core.model.errors import NotFound
     from core.model.json_codec import to_json
 
-    async with open_to_read(models=False) as footnote:
+    async with open_to_read(models=False, index=False) as footnote:
         if as_json:
             events = await footnote.trace_store.trace(trace_id)
             if not events:
@@ -63,7 +63,7 @@ async def _forget(thread: str | None, person: str | None) -> int:
     own = load_settings()
     turns, there = 0, False
     for settings in [own, *([sample_settings(own)] if has_samples(own) else [])]:
-        async with open_footnote(settings, models=False) as footnote:
+        async with open_footnote(settings, models=False, index=False) as footnote:
             if person is not None:
                 turns += await footnote.memory.forget_person(person)
             else:

@@ -256,7 +256,7 @@ async def _audit(limit: int, as_json: bool) -> int:
     from bot.settings import load_settings
     from core.model.json_codec import to_json
 
-    async with open_footnote(load_settings(), models=False) as footnote:
+    async with open_footnote(load_settings(), models=False, index=False) as footnote:
         entries = await footnote.audit.recent(limit)
     if as_json:
         print_json([json.loads(to_json(entry)) for entry in entries])
@@ -283,10 +283,12 @@ async def _handle(command: "KbCommand", yes: bool, as_json: bool) -> int:
     from adapters.terminal.operator import operator
     from bot.container import open_footnote
     from bot.settings import load_settings
+    from core.service.kb.commands import KbVerb
     from core.service.kb.results import ConfirmationView
     from core.service.kb.wording import confirmation_question
 
-    async with open_footnote(load_settings(), models=False) as footnote:
+    writes = command.verb in {KbVerb.REMOVE, KbVerb.RESTORE, KbVerb.REFRESH, KbVerb.REPAIR, KbVerb.APPROVE}
+    async with open_footnote(load_settings(), models=False, index=writes) as footnote:
         result = await footnote.knowledge_stack.kb_service.handle(command, operator())
         if isinstance(result, ConfirmationView):
             if not yes and not sys.stdin.isatty():

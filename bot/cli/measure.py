@@ -74,7 +74,7 @@ async def _export(file: Path, kb: str) -> int:
     from bot.settings import load_settings
     from core.service.kb.text_spans import count
 
-    async with open_footnote(load_settings(), models=False) as footnote:
+    async with open_footnote(load_settings(), models=False, index=False) as footnote:
         tests = await export_feedback(footnote.feedback, footnote.catalog, footnote.memory, kb)
     if not tests:
         say(f"Nobody has found an answer from {kb} helpful yet, so there is nothing to write.")

@@ -1,6 +1,5 @@
 """What every command shares: running to an exit code, and opening Footnote to read."""
 
-import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from pathlib import Path
@@ -8,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from adapters.observability import logs
 from adapters.terminal.output import say
 from core.model.errors import FootnoteError
 
@@ -25,12 +23,18 @@ class ConfirmationMissing(FootnoteError):
 def finish(work: Coroutine[Any, Any, int], *, quiet: bool = True) -> None:
     """Run a command's work to its end and leave with its exit code; logs stay silent where the command speaks."""
     if quiet:
+        from adapters.observability import logs
+
         logs.configure("critical", "text")
+    import asyncio
+
     raise typer.Exit(asyncio.run(work))
 
 
 @asynccontextmanager
-async def open_to_read(console: "Console | None" = None, *, models: bool = True) -> AsyncIterator["Footnote"]:
+async def open_to_read(
+    console: "Console | None" = None, *, models: bool = True, index: bool = True
+) -> AsyncIterator["Footnote"]:
     """Footnote as configured, or with the sample company while nothing else is indexed, which is said.
 
     Loading the models takes seconds: a console that is given says so meanwhile.
@@ -47,7 +51,7 @@ async def open_to_read(console: "Console | None" = None, *, models: bool = True)
         SafeConsole(stderr=True).print(NOTICE, highlight=False)
     async with AsyncExitStack() as stack:
         with nullcontext() if console is None else console.status("Opening the stores and the model …"):
-            footnote = await stack.enter_async_context(open_footnote(settings, models=models))
+            footnote = await stack.enter_async_context(open_footnote(settings, models=models, index=index))
         freeze_loaded_objects()
         say_losses(footnote)
         yield footnote

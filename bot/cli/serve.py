@@ -21,11 +21,16 @@ def web(
     make_hash: Annotated[
         bool, typer.Option("--hash", help="Ask for a password and print the setting with its hash.")
     ] = False,
+    link: Annotated[
+        bool, typer.Option("--link", help="Print a link that signs you in at the page that is served already.")
+    ] = False,
 ) -> None:
     """A page to ask, read sources, and look after the knowledge."""
     if make_hash:
         _print_password_hash()
         return
+    if link:
+        finish(_print_link(port))
     from bot.server import run_page
 
     def announce(link: str) -> None:
@@ -34,6 +39,19 @@ def web(
         say("\n  The link signs you in, once.\n  Ctrl-C ends it.\n")
 
     finish(run_page(port, announce), quiet=False)
+
+
+async def _print_link(port: int | None) -> int:
+    from adapters.redis.web_stores import RedisWebSessions
+    from adapters.web.access.sign_in import new_sign_in_path
+    from bot.settings import load_settings
+    from bot.stores import open_catalog
+
+    settings = load_settings()
+    address = settings.web_address.rstrip("/") or f"http://127.0.0.1:{port or settings.http_port}"
+    async with open_catalog(settings) as opened:
+        typer.echo(address + await new_sign_in_path(RedisWebSessions(opened.redis)))
+    return 0
 
 
 def _print_password_hash() -> None:

@@ -4,8 +4,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adapters.observability import logs
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -26,6 +24,7 @@ def setup(
 
     What is set already is passed over.
     """
+    from adapters.observability import logs
     from bot.setup.wizard import set_up
 
     logs.configure("critical", "text")

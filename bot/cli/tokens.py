@@ -8,7 +8,7 @@ from adapters.terminal.output import print_json, say
 from bot.cli.runner import finish
 
 if TYPE_CHECKING:
-    from core.ports.api_tokens import ApiToken
+    from core.ports.access import ApiToken
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -42,12 +42,12 @@ async def _create(name: str, scope: str, bases: list[str], rate: int, public: bo
     from bot.container import open_footnote
     from bot.programs import api_clients
     from bot.settings import load_settings
-    from core.ports.api_tokens import TokenScope
+    from core.ports.access import TokenScope
 
     wanted = [part.strip().lower() for part in scope.split(",") if part.strip()]
     if unknown := [part for part in wanted if part not in set(TokenScope)]:
         raise typer.BadParameter(f"There is no scope {unknown[0]}; there are: {', '.join(TokenScope)}.")
-    async with open_footnote(load_settings(), models=False) as footnote:
+    async with open_footnote(load_settings(), models=False, index=False) as footnote:
         scopes = {TokenScope(part) for part in wanted}
         made, secret = await api_clients(footnote).create(name, scopes, bases, OPERATOR, rate=rate, public=public)
     if as_json:
@@ -72,7 +72,7 @@ async def _list(as_json: bool) -> int:
     from bot.settings import load_settings
     from core.model.json_codec import to_json
 
-    async with open_footnote(load_settings(), models=False) as footnote:
+    async with open_footnote(load_settings(), models=False, index=False) as footnote:
         tokens = await api_clients(footnote).all()
     if as_json:
         print_json([json.loads(to_json(one)) for one in tokens])
@@ -95,7 +95,7 @@ async def _revoke(token_id: str) -> int:
     from bot.programs import api_clients
     from bot.settings import load_settings
 
-    async with open_footnote(load_settings(), models=False) as footnote:
+    async with open_footnote(load_settings(), models=False, index=False) as footnote:
         gone = await api_clients(footnote).revoke(token_id, OPERATOR)
     say(f"{gone.id} opens nothing any more.")
     return 0

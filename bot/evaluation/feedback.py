@@ -8,8 +8,7 @@ from collections.abc import AsyncIterator
 
 from core.model.conversation import ThreadKey
 from core.ports.catalog import Catalog
-from core.ports.feedback import Feedback, FeedbackStore
-from core.ports.memory import Memory
+from core.ports.memory import Feedback, FeedbackStore, Memory
 
 
 async def export_feedback(box: FeedbackStore, catalog: Catalog, memory: Memory, base: str) -> list[dict[str, object]]:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from core.model.answer import ResourceUsage, Verdict
 from core.model.budget import Meter
-from core.model.citation_markers import cited_ids
 from core.model.errors import ConfigurationError
 from core.model.evidence import EvidenceLibrary, Hit
-from core.model.inquiry import Inquiry, Profile
+from core.model.inquiry import Inquiry
 from core.model.knowledge import Passage
+from core.model.profile import Profile
+from core.model.text import cited_ids
 
 if TYPE_CHECKING:
     from adapters.reasoners.openai.verifier_trust import ControlResult
@@ -128,9 +129,9 @@ async def check_model(settings: "Settings", answers: Sequence[LabelledAnswer]) -
     if not settings.has_llm:
         raise ConfigurationError("No model is configured, so there is nothing to check with.", remedy=_SET_A_MODEL)
     from adapters.redis.settings import RedisVerifierRecords
-    from bot.container import model_endpoint
     from bot.evaluation.asking import new_inquiry
     from bot.evaluation.temp_index import open_temporary
+    from bot.model_endpoint import model_endpoint
     from core.model.conversation import ThreadKey
 
     async with open_temporary(settings) as footnote:

@@ -13,7 +13,7 @@ from bot.container import Footnote, open_footnote
 from bot.evaluation.temp_home import temporary_home
 from bot.settings import Settings
 from core.ingestion.ingestor import Change, Ingestor
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
 
 _AT_ONCE = 500  # parameters of one statement
 

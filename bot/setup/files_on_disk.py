@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 from adapters.documents.folders import find_refused_files, local_files
+from core.model.document_content import FileContent, LocalFile, NamedFile
 from core.model.errors import DocumentRejected, NotFound
-from core.model.file_content import FileContent, LocalFile, NamedFile
 
 MOST = 500  # files of one job
 

@@ -13,9 +13,10 @@ from bot.setup import service_unit
 from bot.setup.files_on_disk import FilesOnDisk, files_on_disk
 from bot.setup.saved_settings import SavedSettings
 from core.model.errors import FootnoteError, NotFound
-from core.model.health import Check, Health
-from core.model.setup_steps import (
+from core.model.health import (
+    Check,
     Credential,
+    Health,
     PlatformSetup,
     RunningOptions,
     SetupStep,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.model.errors import ConfigurationError
-from core.model.setup_steps import RunningOptions
+from core.model.health import RunningOptions
 
 UNIT = "footnote.service"
 START = "footnote serve"

@@ -7,14 +7,14 @@ from pathlib import Path
 import typer
 
 from adapters.terminal.output import say
-from bot.container import has_documents
 from bot.doctor import examine
 from bot.settings import load_settings
 from bot.setup import model
 from bot.setup.dialogue import Dialogue
 from bot.setup.guide import InstallationSetup
 from bot.setup.saved_settings import SavedSettings
-from core.model.setup_steps import MODEL, TERMINAL, SetupStep, SetupStepState, TokenField
+from bot.stores import has_documents
+from core.model.health import MODEL, TERMINAL, SetupStep, SetupStepState, TokenField
 
 STOPPED = "\nWhat was set is kept: footnote setup goes on from there."
 PATIENCE = 60.0  # seconds for the checks at the end: people who set everything up would rather wait

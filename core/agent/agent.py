@@ -15,7 +15,8 @@ from core.model.budget import Meter
 from core.model.conversation import Thread
 from core.model.errors import FootnoteError, StoreUnavailable
 from core.model.events import AgentEvent, AgentFailed, AgentStarted, CheckpointReached
-from core.model.inquiry import PROFILE_LIMITS, Inquiry, Limits, Phase, Profile
+from core.model.inquiry import PROFILE_LIMITS, Inquiry, Limits, Phase
+from core.model.profile import Profile
 
 Step = Callable[[Run], AsyncGenerator[AgentEvent, None]]
 STEPS: dict[Phase, Step] = {

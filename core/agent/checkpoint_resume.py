@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from core.agent.understand import MAX_QUERIES
 from core.model.inquiry import AskBack, CheckpointKind, Choice, ChoiceId, Inquiry, Investigate, Phase, SearchKnowledge
-from core.ports.checkpoints import ParkedInquiry
+from core.ports.memory import ParkedInquiry
 
 
 def resume_inquiry(parked: ParkedInquiry, choice: Choice, text: str = "") -> Inquiry:

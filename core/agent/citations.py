@@ -19,9 +19,9 @@ from core.model.answer_links import (
     clickable,
     without_foreign_links,
 )
-from core.model.citation_markers import MARKER, cited_ids
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.passage_units import heading_over, units
+from core.model.text import MARKER, cited_ids
 from core.retrieval.quotes import quote_for
 
 

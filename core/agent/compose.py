@@ -6,11 +6,11 @@ from core.agent.citations import CitationRenderer
 from core.agent.outcomes import abstain, leave_unanswered
 from core.agent.retries import NO_ANSWER, can_restart_with_quotes, restart_with_quotes, set_aside
 from core.agent.run import WEAK, Run
-from core.model.citation_markers import cited_ids
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, AnswerDelta, AnswerReset, GenerationCompleted, GenerationStarted
 from core.model.evidence import Evidence
 from core.model.inquiry import Phase
+from core.model.text import cited_ids
 from core.ports.reasoner import DraftDeclined, DraftRemark, DraftRestarted
 
 MOST = 10  # pieces of evidence an answer is written from

@@ -22,8 +22,8 @@ from core.model.inquiry import (
     SearchSource,
     Sufficient,
 )
+from core.model.knowledge import list_titles
 from core.model.languages import WORDINGS, language_of
-from core.model.source_names import list_titles
 
 CAPPED = Sufficient("a cap is reached")
 LONG_SEARCH_AFTER = 3  # searches

@@ -14,21 +14,21 @@ from core.model.inquiry import (
     Investigate,
     ListSources,
     Phase,
-    Profile,
     ReadSection,
     Search,
     SearchAction,
     SearchKnowledge,
     SearchSource,
 )
-from core.model.knowledge import Document
-from core.model.source_names import matching_sources
+from core.model.knowledge import Document, matching_sources
+from core.model.profile import Profile
 from core.ports.index import Scope
 from core.ports.reasoner import GradesWithDecision
 from core.retrieval.hybrid import Retrieval
 
 MAX_TOP_K = 20
 LISTED = 40  # sources named to the model at most
+EXPLAINED = 3  # of the best grades, in a trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +259,7 @@ async def grade(run: Run, fresh: Sequence[Evidence]) -> AsyncIterator[AgentEvent
         relevant=sum(g.score >= run.cutoff for g in grades),
         average=round(sum(g.score for g in grades) / len(grades), 2),
         duration_ms=elapsed * 1000,
+        why=tuple(g.why for g in sorted(grades, key=lambda g: -(g.chance or 0.0))[:EXPLAINED] if g.why),
     )
 
 

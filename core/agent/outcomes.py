@@ -23,9 +23,9 @@ from core.model.inquiry import (
     Phase,
     Reply,
 )
+from core.model.knowledge import list_titles
 from core.model.languages import WORDINGS, language_of
 from core.model.markdown_lines import without_links
-from core.model.source_names import list_titles
 
 NEAREST = 3
 # A sentence is quoted though it is no evidence: from this chance on, where no other document comes near.

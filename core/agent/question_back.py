@@ -13,10 +13,9 @@ from core.agent.citations import source_links
 from core.agent.run import Run
 from core.agent.ungrounded_reply import words_said
 from core.model.answer_links import SourceLinks, without_foreign_links
-from core.model.citation_markers import without_markers
 from core.model.inquiry import AskBack
 from core.model.languages import WORDINGS, language_of
-from core.model.text import content_words, sentences
+from core.model.text import content_words, sentences, without_markers
 from core.values import value_faults
 
 # Words that any question is made of, and any question back.

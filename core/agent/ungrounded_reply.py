@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from core.agent.verification.claims import claims_in, verbatim_in
-from core.model.citation_markers import cited_ids, without_markers
 from core.model.conversation import ContextMessage, Thread
-from core.model.inquiry import Behaviour, Inquiry, Reply
-from core.model.questions import is_question
-from core.model.text import content_words, sentences, words
+from core.model.inquiry import Inquiry, Reply
+from core.model.message_text import is_question
+from core.model.profile import Behaviour
+from core.model.text import cited_ids, content_words, sentences, without_markers, words
 
 # Words of small talk (also in the commonest other languages), and of talk about the talk: they name nothing that a
 # document could hold.

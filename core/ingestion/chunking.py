@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise, zip_longest
 
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
 from core.model.knowledge import Document, Locator, Passage
 from core.model.markdown_lines import (
@@ -24,7 +25,6 @@ from core.model.markdown_lines import (
     with_fences,
     without_emphasis,
 )
-from core.model.parsed_document import Block, ParsedDocument
 from core.model.text import sentences
 
 PASSAGE_TOKENS = 180  # the default encoder reads 256; title and headings need room

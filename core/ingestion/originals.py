@@ -7,12 +7,30 @@ import asyncio
 import gzip
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 
-from core.ingestion.material import Material
 from core.model.knowledge import Document
-from core.ports.blob_store import BlobStore
+from core.ports.catalog import BlobStore
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A file that wants to become knowledge. ``source`` names it within its base: a path or a link.
+
+    ``origin`` says where it comes from (``core.model.document_content``); empty where the source says so.
+    """
+
+    source: str
+    name: str
+    data: bytes
+    url: str | None = None
+    added_by: str = ""
+    title: str = ""
+    etag: str = ""
+    dated: str = ""  # YYYY-MM-DD, where its giver says so; else the text's own date counts
+    origin: str = ""
+
 
 _LEFT_BEHIND = timedelta(days=1)  # no document takes as long to come in
 STORE_MARK = "which store this is"  # what tells one store of files from another lies among them, and stays

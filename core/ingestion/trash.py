@@ -10,16 +10,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 from core.ingestion.originals import Originals
-from core.ingestion.passage_copy import copy_passages, pack, put_back, unpack
+from core.ingestion.passage_vectors import copy_passages, pack, put_back, unpack
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, NotFound
-from core.model.grants import NOBODY
-from core.model.knowledge import Document, KnowledgeBase, find_base
-from core.ports.blob_store import BlobStore
-from core.ports.catalog import Catalog
-from core.ports.encoder import Encoder
-from core.ports.index import Index
-from core.ports.trash_store import RemovedDocument, TrashStore
+from core.model.knowledge import NOBODY, Document, KnowledgeBase, find_base
+from core.ports.catalog import BlobStore, Catalog, RemovedDocument, TrashStore
+from core.ports.index import Encoder, Index
 
 RESTORABLE = timedelta(days=7)
 MOST_REPLACED = 10  # versions of one document: a place that is watched may change every minute

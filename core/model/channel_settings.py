@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from core.model.inquiry import ALL_CHECKPOINTS, AnswerPolicy, Behaviour, CheckpointKind, Profile
+from core.model.inquiry import ALL_CHECKPOINTS, AnswerPolicy, CheckpointKind
+from core.model.profile import Behaviour, Profile
 
 E = TypeVar("E", bound=StrEnum)
 

@@ -71,12 +71,13 @@ class RerankingCompleted:
 
 @dataclass(frozen=True, slots=True)
 class GradingCompleted:
-    """Evidence was graded; ``average`` is of 1 to 10."""
+    """Evidence was graded; ``average`` is of 1 to 10. ``why`` explains the best grades, for a trace."""
 
     total: int
     relevant: int
     average: float
     duration_ms: float
+    why: tuple[str, ...] = ()
     kind: Literal["AGENT_GRADING_COMPLETED"] = "AGENT_GRADING_COMPLETED"
 
 

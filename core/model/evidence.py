@@ -26,11 +26,13 @@ class Grade:
     """How well a passage answers the question, 1 to 10, and what it says in at most two sentences.
 
     ``chance`` is the probability in [0, 1] that it answers, from a grader that tells it more finely than the score.
+    ``why`` says for a trace what the grade was worked out from, where the grader counts.
     """
 
     score: int
     summary: str = ""
     chance: float | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,26 +10,11 @@ from enum import StrEnum
 from typing import Annotated
 
 from core.model.answer import ResourceUsage
-from core.model.conversation import Audience, Exchange, Person, ThreadKey
+from core.model.conversation import Audience, Person, ThreadKey
 from core.model.evidence import EvidenceLibrary
 from core.model.json_codec import name_at_rest
 from core.model.knowledge import KnowledgeBase
-
-
-class Profile(StrEnum):
-    """How much an answer may cost."""
-
-    QUICK = "quick"
-    BALANCED = "balanced"
-    THOROUGH = "thorough"
-
-
-class Behaviour(StrEnum):
-    """How readily evidence is looked for and believed: conservative searches more readily and abstains sooner."""
-
-    CONSERVATIVE = "conservative"
-    BALANCED = "balanced"
-    THOROUGH = "thorough"
+from core.model.profile import Behaviour, Profile
 
 
 class Phase(StrEnum):
@@ -141,7 +126,7 @@ class Investigate:
 
     ``reason`` is for people to read. ``resolved_from_thread``: what the message left out was put in from earlier turns,
     and the planner knows so (a model's plan does not say it). ``leans_on``: the titles that the last answer cited,
-    where the question goes on with them. ``follows``: what was asked before it in the thread, and answered.
+    where the question goes on with them.
     """
 
     question: str
@@ -150,7 +135,6 @@ class Investigate:
     sources_first: bool = False  # the person asked to see sources before an answer
     resolved_from_thread: bool = False
     leans_on: tuple[str, ...] = ()
-    follows: Exchange | None = None
 
 
 @dataclass(frozen=True, slots=True)

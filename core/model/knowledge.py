@@ -1,10 +1,12 @@
 """Knowledge as it is kept: bases hold documents, documents have sections (parents) and passages (children)."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 from core.model.conversation import Audience
+from core.model.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,5 +135,62 @@ class Document:
     url: str | None = None
     etag: str = ""
     notes: tuple[str, ...] = ()
-    origin: str = ""  # where it comes from, for the operator's eyes alone (``core.model.file_content``)
+    origin: str = ""  # where it comes from, for the operator's eyes alone (``core.model.document_content``)
     original: int = 0  # bytes of what it was made of, as they are kept; 0 where they are not
+
+
+NOBODY = "footnote:nobody"  # a grant that no audience holds: keeps a base closed when its last grant is revoked
+
+
+def grant(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
+    """The base, which these may read too; of an open base they are now the only readers."""
+    return replace(base, grants=(base.grants | frozenset(principals)) - {NOBODY})
+
+
+def revoke(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
+    """The base, which these may no longer read. Without any grant left nobody may, and never suddenly everyone.
+
+    Raises NotFound when none of these was granted.
+    """
+    if not base.grants & frozenset(principals):
+        raise NotFound(f"That was not granted on “{base.name}”.", remedy="The list of bases shows who may read it.")
+    return replace(base, grants=(base.grants - frozenset(principals)) or frozenset({NOBODY}))
+
+
+_TITLES = 4
+
+
+def matching_sources(documents: Sequence[Document], name: str) -> tuple[Document, ...]:
+    """The documents that a name means: the exact title or path where there is one, else all that contain it."""
+    wanted = name.strip().casefold()
+    exact = tuple(d for d in documents if wanted in {d.id, d.title.casefold(), d.source.casefold()})
+    if exact or not wanted:
+        return exact
+    return tuple(d for d in documents if wanted in d.title.casefold() or wanted in d.source.casefold())
+
+
+def list_titles(titles: Iterable[str]) -> str:
+    """Titles as a person reads them in a sentence, each once, the first few by name; empty where there are none."""
+    names = list(dict.fromkeys(titles))
+    shown = ", ".join(f"*{name}*" for name in names[:_TITLES])
+    return f"{shown} and {len(names) - _TITLES} more" if len(names) > _TITLES else shown
+
+
+_SCHEMES = ("http://", "https://")
+
+
+def is_link(text: str) -> bool:
+    """Whether this is the address of something in the web, which can be fetched (again)."""
+    return text.startswith(_SCHEMES)
+
+
+def redact_link(text: str) -> str:
+    """The link without user, query and fragment, each of which may hold a secret; other text comes back as it is."""
+    if not is_link(text):
+        return text
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # of brackets that hold no address of a host
+        return text.partition("?")[0]
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path}{'?…' if parts.query else ''}"

@@ -4,7 +4,8 @@ Texts, numbers and thread keys stand there as they are, true is "yes", several t
 numbered; everything else is JSON by ``json_codec``. An empty text is the field's default.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, Field, fields, replace
 from enum import StrEnum
 from types import UnionType
@@ -138,3 +139,28 @@ def _value(kind: Any, text: str) -> Any:
     if get_origin(kind) is tuple:
         return tuple(_value(get_args(kind)[0], part) for part in text.split())
     return kind(text) if isinstance(kind, type) and issubclass(kind, StrEnum) else from_json(kind, text)
+
+
+def mentions(text: str, person_id: str) -> bool:
+    """Whether a person's qualified id stands in a text; another's that only begins in the same way does not count."""
+    return person_id in text and re.search(rf"(?<!\w){re.escape(person_id)}(?!\w)", text) is not None
+
+
+def fields_of(
+    place: str, subject: str, values: Mapping[str, str], person_id: str, traces: Collection[str] = ()
+) -> set[str]:
+    """The fields of what is kept at an address that go with this person: all of them where the record is theirs.
+
+    Of another's, those go that name the person, or one of these traces of theirs.
+    """
+    theirs = [one for one in records_at(place, subject, values) if person_id in one.owners.people]
+    whole = values.get(OWNER) == person_id or mentions(place, person_id) or mentions(subject, person_id)
+    if whole or any(not one.address.entry for one in theirs):
+        return set(values)
+    entries = {one.address.entry for one in theirs}
+    named = {
+        name
+        for name, value in values.items()
+        if value in traces or mentions(name, person_id) or mentions(value, person_id)
+    }
+    return entries | named

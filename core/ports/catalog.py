@@ -1,6 +1,8 @@
-"""Bases, documents, and which version of each is visible."""
+"""Where documents are kept: the catalog, bytes by name, and copies of what was removed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from core.model.knowledge import Document, KnowledgeBase
@@ -54,3 +56,65 @@ class Catalog(Protocol):
 
     async def remember_index(self, identity: str) -> None:
         """From now on they are in this one."""
+
+
+class BlobStore(Protocol):
+    """Keeps bytes by name."""
+
+    async def keep(self, name: str, data: bytes) -> None:
+        """Keep them durably. Raises DocumentRejected when there is no room."""
+
+    async def read(self, name: str) -> bytes | None:
+        """The bytes; None when they are not there (any more)."""
+
+    async def sizes(self, names: Collection[str]) -> Mapping[str, int]:
+        """Of each of these names that is there, how many bytes; what they hold is not read."""
+
+    async def forget(self, name: str) -> None:
+        """Remove them, if they are there."""
+
+    async def sweep(self, older_than: timedelta, *, sparing: Collection[str] = ()) -> int:
+        """Remove everything that was kept longer ago, but for what these names name; how many."""
+
+    def entries(self) -> AsyncIterator[tuple[str, bytes]]:
+        """Everything that is kept: (the store's own name for it, the bytes)."""
+
+    async def keep_entry(self, entry: str, data: bytes) -> None:
+        """Keep what ``entries`` of another store gave. Raises DocumentRejected as ``keep`` does."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedDocument:
+    """A document that was removed, as it was, and its base. ``kept`` names the copy set aside.
+
+    ``replaced``: an ingest retired this version, and a newer one of the same document took its place.
+    """
+
+    document: Document
+    base: KnowledgeBase
+    at: datetime
+    by: str
+    kept: str
+    whole_base: bool = False
+    replaced: bool = False
+
+    @property
+    def key(self) -> str:
+        """What it is kept under: a document is removed once, and any of its versions may be replaced."""
+        return f"{self.document.id}:{self.document.version}" if self.replaced else self.document.id
+
+
+class TrashStore(Protocol):
+    """Keeps removals by their keys until they are forgotten. Raises StoreUnavailable."""
+
+    async def keep_removal(self, removed: RemovedDocument) -> None:
+        """Keep it in place of an earlier one of the same key."""
+
+    async def removals(self) -> Sequence[RemovedDocument]:
+        """Everything that is kept, the latest first."""
+
+    async def removal(self, document_id: str) -> RemovedDocument | None:
+        """The removal of this document; what was replaced is no removal."""
+
+    async def forget_removal(self, key: str) -> None:
+        """It was restored, or its time is over; nothing happens where it is not known."""

@@ -11,10 +11,9 @@ from typing import Generic, Protocol, TypeVar
 
 from core.model.answer import Answer
 from core.model.errors import FootnoteError, PlatformUnavailable
+from core.model.incoming_events import ReplyMode
 from core.model.inquiry import Checkpoint
-from core.model.message_records import ChatQuestionState
-from core.model.records import Record
-from core.model.reply_target import ReplyMode
+from core.model.records import ChatQuestionState, Record
 from core.ports.answer_view import Step
 
 Payload = TypeVar("Payload")  # one message, as its platform shows it

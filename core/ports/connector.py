@@ -9,7 +9,10 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from core.model.connections import Connection, SyncedItem, SyncState
+
 EVERYONE_IN_SITE = "*"  # in place of a group's id: everyone who may sign in at the source
+PUBLIC = "***"  # in place of a group's id: published for everyone; everyone here, unless an admin maps it
 ANYONE = "**"  # in place of a group's id: anyone with the link, or on the internet; nobody unless an admin maps it
 
 
@@ -203,3 +206,41 @@ class ConnectorPlugin(Protocol):
 
     def open(self, settings: Mapping[str, str], http: OpenHttp) -> AbstractAsyncContextManager[Connector]:
         """A connector for these settings, secrets included. Raises ConfigurationError for settings that cannot be."""
+
+
+class ConnectionStore(Protocol):
+    """Keeps connections and what is known of their documents. Raises StoreUnavailable."""
+
+    async def save_connection(self, connection: Connection) -> None:
+        """Keep it, replacing the earlier one of the same name."""
+
+    async def connections(self) -> Sequence[Connection]:
+        """All of them, by name."""
+
+    async def remove_connection(self, name: str) -> None:
+        """Forget a connection, its state and its items."""
+
+    async def save_state(self, name: str, state: SyncState, items: Collection[SyncedItem] = ()) -> None:
+        """Keep the state and these items in one step."""
+
+    async def state(self, name: str) -> SyncState:
+        """How far it is; a new state where nothing is kept."""
+
+    async def save_items(self, name: str, items: Collection[SyncedItem]) -> None:
+        """Keep these items."""
+
+    async def remove_items(self, name: str, ids: Collection[str]) -> None:
+        """Forget these items."""
+
+    async def items(self, name: str) -> Mapping[str, SyncedItem]:
+        """All items of a connection, by id."""
+
+
+class SecretBox(Protocol):
+    """Encrypts what must not lie open in a store."""
+
+    def seal(self, secret: str) -> str:
+        """The secret, encrypted."""
+
+    def unseal(self, sealed: str) -> str:
+        """The inverse of ``seal``. Raises ConfigurationError where the key is another one."""

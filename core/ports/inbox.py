@@ -1,5 +1,6 @@
-"""The durable queue between platforms and workers."""
+"""What several processes share: the durable queue, leases by name, and who serves."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -10,7 +11,7 @@ class Delivery:
     """Something a platform delivered. ``id`` is the delivery's own id: the same id again is a no-op.
 
     ``thread`` orders: deliveries of one thread are worked on one after another. ``body`` is JSON that
-    ``delivery_codec`` reads, or a job's id.
+    ``core.service.incoming`` reads, or a job's id.
     """
 
     id: str
@@ -58,3 +59,36 @@ class Inbox(Protocol):
 
     async def count_waiting(self) -> int:
         """How many deliveries are not done."""
+
+
+class NamedLeases(Protocol):
+    """Leases by name. One that is not renewed runs out by itself, whatever became of its holder."""
+
+    async def acquire(self, name: str, holder: str, lasting: timedelta) -> bool:
+        """Take it, or renew what is held already; False while another holds it. Raises StoreUnavailable."""
+
+    async def release(self, name: str, holder: str) -> None:
+        """Let it go; does nothing when it is another's. Raises StoreUnavailable."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServingProcess:
+    """One process. ``index`` and ``files`` are the identities of the index and of the blob store that it opened."""
+
+    name: str
+    role: str
+    index: str
+    files: str
+
+
+class ProcessRegistry(Protocol):
+    """Who serves. A process that stops announcing itself is forgotten."""
+
+    async def announce(self, process: ServingProcess, lasting: timedelta) -> None:
+        """Be known from now on, or still. Raises StoreUnavailable."""
+
+    async def live_processes(self) -> Sequence[ServingProcess]:
+        """Those that have announced themselves and not run out, by name. Raises StoreUnavailable."""
+
+    async def withdraw(self, name: str) -> None:
+        """Be known no more. Raises StoreUnavailable."""

@@ -1,12 +1,14 @@
-"""What is kept of each thread."""
+"""What is kept of threads: turns, parked inquiries, and what people thought of answers."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from core.model.conversation import ThreadKey, Turn
+from core.model.answer import Citation
+from core.model.conversation import Person, ThreadKey, Turn
 from core.model.evidence import Evidence, EvidenceLibrary
+from core.model.inquiry import Checkpoint, Inquiry
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +74,57 @@ class Memory(Protocol):
         feedback, feedback of others on their questions, proposals of theirs that wait, and their sessions on the page.
         Jobs, decisions, schedules, removals and tokens go on, with nobody's name in them. The audit is not touched.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class ParkedInquiry:
+    """An inquiry at rest, with the checkpoint it waits at."""
+
+    checkpoint: Checkpoint
+    inquiry: Inquiry
+
+
+class Checkpoints(Protocol):
+    """Where parked inquiries rest."""
+
+    async def park(self, parked: ParkedInquiry) -> None:
+        """Keep it, and make it the thread's open checkpoint; an earlier open one of the thread is closed."""
+
+    async def read(self, checkpoint_id: str, *, by: str = "") -> ParkedInquiry | None:
+        """Look without taking; None when it is unknown or taken (by another than ``by``)."""
+
+    async def claim(self, checkpoint_id: str, *, by: str = "") -> ParkedInquiry | None:
+        """Take it, once: of many callers exactly one gets it.
+
+        ``by`` names the claimant (a delivery's id): for a day the same one gets it again, so that a worker which takes
+        over after a crash can go on.
+        """
+
+    async def due(self, now: datetime) -> Sequence[str]:
+        """Ids of those whose expiry has passed and that nobody took."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """A person's word on an answer. The last one of a person on an answer counts."""
+
+    trace_id: str
+    person: Person
+    helpful: bool
+    reason: str = ""
+    question: str = ""
+    answer: str = ""
+    citations: tuple[Citation, ...] = ()
+    at: datetime | None = None
+    asker: str = ""  # whose question it was, by id; it is forgotten with them too
+    thread: str = ""  # the key of the thread it was asked in, as text
+
+
+class FeedbackStore(Protocol):
+    """Keeps what people thought of answers."""
+
+    async def keep(self, feedback: Feedback) -> Feedback | None:
+        """Keep it; the person's earlier word on the same answer, which it replaces. None where it is their first."""
+
+    def all(self) -> AsyncIterator[Feedback]:
+        """Everything kept, oldest first."""

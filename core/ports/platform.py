@@ -1,16 +1,33 @@
-"""What a chat platform must know how to do beside rendering; Slack, Discord and the page implement it."""
+"""What a platform must know how to do beside rendering: rights, settings of places, files, transcripts, job cards."""
 
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Generic, Protocol, TypeVar
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
-from core.model.channel_settings import ChannelSettings
+from core.model.channel_settings import ChannelSettings, ChosenSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
+from core.model.document_content import Conversation
 from core.model.incoming_events import FileReference, Incoming, IncomingMessage, MessageRoute, Permissions
 from core.model.inquiry import Checkpoint
-from core.model.message_records import QuestionState
-from core.model.records import Record
+from core.model.jobs import Job
+from core.model.records import QuestionState, Record
 from core.ports.answer_view import AnswerView
 from core.ports.message_state import MessageStateStore
+
+
+class ChannelSettingsStore(Protocol):
+    """Settings of one place (a channel or category, by id), as the admins there chose them."""
+
+    async def read(self, place: str) -> ChosenSettings:
+        """What was chosen; nothing where nothing was."""
+
+    async def places(self) -> Sequence[str]:
+        """Every place in which something is chosen, in no order."""
+
+    async def write(self, place: str, chosen: ChosenSettings) -> None:
+        """Replace all that was chosen; nothing left means back to the defaults."""
+
 
 S = TypeVar("S", bound=QuestionState)
 
@@ -121,3 +138,72 @@ class Platform(Protocol):
 
         Raises PlatformUnavailable when it has to be tried again; what the platform will not remove is logged.
         """
+
+
+class Download(Protocol):
+    """How a platform brings the bytes of a file that was attached."""
+
+    async def __call__(self, reference: str) -> tuple[str, bytes]:
+        """(name, bytes). Raises DocumentRejected or FetchRefused with the reason, PlatformUnavailable."""
+
+
+class Transcript(Protocol):
+    """How a platform reads what was said. Names instead of codes, without our own messages' buttons."""
+
+    async def conversation(self, reference: str) -> Conversation:
+        """One thread. Raises NotFound when it is not there (any more), PlatformUnavailable."""
+
+    def reference_of(self, thread: ThreadKey) -> str:
+        """The reference to a thread in which we were asked."""
+
+    def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
+        """The newest conversations of a channel, at most ``limit``. Raises as ``conversation``."""
+
+
+class JobCardView(Protocol):
+    """Where a job's progress is visible."""
+
+    async def show(self, job: Job) -> None:
+        """Show this state in place of the last: called at a bounded rate, always once when the job is over.
+
+        May be called in another process than the one that accepted the job, and after a restart. What it raises is
+        logged and forgotten: a card that is gone does not stop the work.
+        """
+
+
+class Announcements(Protocol):
+    """How a platform says something in a channel that nobody asked for there."""
+
+    @property
+    def proposals_command(self) -> str:
+        """The command that lists proposals there."""
+
+    async def readers(self, channel: ThreadKey) -> Audience:
+        """Who reads there. Raises Denied where people of other workspaces do, NotFound, PlatformUnavailable."""
+
+    async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
+        """Whether one of our newest messages there, not older than this, begins so; false where none can be read.
+
+        Raises PlatformUnavailable.
+        """
+
+    async def post(self, channel: ThreadKey, text: str) -> None:
+        """Say it, for everyone there, with no ping and no link. Raises Denied, NotFound, PlatformUnavailable."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformCapabilities:
+    """What others can use of one platform; ``None`` where it has no such thing."""
+
+    download: Download | None = None
+    transcript: Transcript | None = None
+    card: JobCardView | None = None
+    announcements: Announcements | None = None
+
+
+@runtime_checkable
+class OffersKnowledge(Protocol):
+    """A platform from which knowledge can be brought in; whoever runs jobs asks for its capabilities once."""
+
+    def capabilities(self) -> PlatformCapabilities:
+        """What this platform can do for knowledge commands and jobs."""

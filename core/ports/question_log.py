@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from core.model.answer import Outcome
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 
 @dataclass(frozen=True, slots=True)

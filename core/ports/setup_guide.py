@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
 
-from core.model.file_content import FileContent, LocalFile, NamedFile
-from core.model.setup_steps import RunningOptions, SetupStep, SetupStepState, TokenOutcome
+from core.model.document_content import FileContent, LocalFile, NamedFile
+from core.model.health import RunningOptions, SetupStep, SetupStepState, TokenOutcome
 
 
 class LocalFiles(Protocol):

@@ -4,6 +4,7 @@ What to search for, and whether what came back suffices, is the agent's business
 """
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,13 +16,47 @@ from core.model.errors import Unavailable
 from core.model.evidence import Hit, first_of_each_document
 from core.model.knowledge import Passage
 from core.ports.catalog import Catalog
-from core.ports.encoder import Encoder, Reranker
-from core.ports.index import DenseAndBm25Hits, Index, Scope
+from core.ports.index import DenseAndBm25Hits, Encoder, Index, Reranker, Scope
 from core.retrieval.fusion import Fusion, fuse
-from core.retrieval.identifiers import keep_named
+
+MOST_IDENTIFIERS = 8  # looked for in the text of every hit; a paste may hold hundreds
+NAMED = 2  # hits that have an identifier of the query whole, and are kept wherever they come
+_IDENTIFIER = re.compile(
+    r"(?<![\w.,:/-])(?:v?\d+(?:\.\d+)+|[A-Za-z]+-?\d[\w-]*|\d+(?:-\d+)*-?(?=[A-Za-z]*[A-Z])[A-Za-z]+\d*"
+    r"|[^\W\d_]{2,}(?:-[^\W\d_]{2,})+)(?![\w,:/-])"
+)
+
+
+def identifiers_in(query: str) -> tuple[str, ...]:
+    """What in a query is one word by its figures or hyphens: "5.1.3", "F31", "ring-round"; no amount, time or year."""
+    return tuple(dict.fromkeys(_IDENTIFIER.findall(query)))[:MOST_IDENTIFIERS]
+
+
+def keep_named(query: str, hits: Sequence[Hit], kept: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The kept hits, the last of them given up for those of all hits that have an identifier of the query whole.
+
+    First those that have it for an entry: in a heading, or at the beginning of a line or a row.
+    """
+    named = [hit for one in identifiers_in(query) for hit in _holding(one, hits)[:NAMED]]
+    missing = [hit for hit in named if hit not in kept]
+    others = [hit for hit in kept if hit not in named]
+    given_up = others[max(0, len(others) - len(missing)) :]
+    return tuple(hit for hit in hits if hit in missing or (hit in kept and hit not in given_up))
+
+
+def _holding(identifier: str, hits: Sequence[Hit]) -> list[Hit]:
+    whole = re.compile(rf"(?<![\w.-]){re.escape(identifier)}(?!\w|[.-]\w)", re.IGNORECASE)
+    entry = re.compile(rf"^\W*{whole.pattern}", re.IGNORECASE | re.MULTILINE)
+    held = [hit for hit in hits if whole.search(hit.passage.searchable)]
+
+    def is_entry(hit: Hit) -> bool:
+        return any(entry.search(part) for part in (*hit.passage.heading[-1:], hit.passage.text))
+
+    return sorted(held, key=lambda hit: not is_entry(hit))
+
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 POOL = 50  # of each leg
 RERANKED = 30  # of the fused pool

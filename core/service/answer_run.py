@@ -22,16 +22,14 @@ from core.model.errors import (
 )
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
 from core.model.incoming_events import IncomingMessage
-from core.model.message_records import CheckpointState
+from core.model.records import CheckpointState
 from core.ports.answer_view import AnswerView, Step, StepState
-from core.ports.checkpoints import Checkpoints
-from core.ports.daily_budget import DailyBudget
 from core.ports.inbox import Inbox, Lease
-from core.ports.memory import ThreadRecord
+from core.ports.memory import Checkpoints, ThreadRecord
 from core.ports.message_state import CancelReason, MessageStateStore
-from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
-from core.service.actions.memory_controls import MemoryControls
+from core.ports.usage import DailyBudget, Metrics, NoMetrics
+from core.service.actions.user_actions import MemoryControls
 from core.service.attached_files import FileReader
 from core.service.event_presenter import EventPresenter
 from core.service.question_service import QuestionService, has_turns_to_summarise

@@ -7,12 +7,38 @@ log odds; ``python -m research.routing.train`` counts them over labelled lines o
 import math
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from core.model.incoming_events import OUR_MENTION
-from core.model.message_facts import MessageFacts
-from core.model.questions import LEAD_INS, asks_by_words, is_question
+from core.model.message_text import LEAD_INS, asks_by_words, is_question
 from core.model.text import STOPWORDS, content_words, words
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFacts:
+    """A message as a platform hears it. ``text`` is without the mention of us, ``wording`` with ``OUR_MENTION``."""
+
+    text: str
+    wording: str = ""
+    mentions_us: bool = False  # or replies to us
+    has_files: bool = False
+    direct: bool = False  # a direct message, or a place made for asking
+    mentions_others: bool = False  # or replies to somebody else
+    in_our_thread: bool = False  # we have answered here before
+    by_last_asker: bool = False  # of the person whom we answered last here
+    follows_answer: bool = False  # nobody has written since
+    in_company: bool = False  # somebody else has written since
+    muted: bool = False
+    answered: str = ""  # our last answer here, and its question
+    asked_back: bool = False  # our last words here were a question to this person
+    chooses: bool = False  # it makes a choice of the card that waits for this person
+    in_channel: bool = False  # in no thread
+    opens_post: bool = False  # a forum's post begins with it
+    by_moderator: bool = False  # asked only of who opens a post
+    answers_unasked: bool = False  # the place's settings, as the next
+    answers_posts: bool = False
+
 
 LONGEST_FRAGMENT = 8  # words of a follow-up that leaves out what was asked before: "and for enterprise"
 LONGEST_THANKS = 4  # words with a misspelled "thanks"

@@ -10,11 +10,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from core.model.conversation import ContextMessage
+from core.model.document_content import ParsedDocument
 from core.model.errors import FootnoteError
 from core.model.incoming_events import FileReference, IncomingMessage
-from core.model.message_records import AttachedFiles
-from core.model.parsed_document import ParsedDocument
-from core.model.pointing import only_points
+from core.model.message_text import only_points
+from core.model.records import AttachedFiles
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import Platform
 

@@ -4,14 +4,154 @@ What is shown is the last answer of a thread, or the one of a trace.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
+from core.model.answer import Answer
 from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
-from core.model.event_text import explanation_steps
+from core.model.events import (
+    AgentCompleted,
+    AgentEvent,
+    AgentFailed,
+    AgentStarted,
+    AnswerDelta,
+    AnswerReset,
+    CheckpointReached,
+    GenerationCompleted,
+    GenerationStarted,
+    GradingCompleted,
+    HallucinationChecked,
+    Noticed,
+    QueryRefined,
+    RerankingCompleted,
+    RetrievalCompleted,
+    RetrievalStarted,
+    RoutingDecided,
+    TracedEvent,
+)
 from core.ports.memory import Memory
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
+
+
+def describe_event(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - one arm for each event is the point
+    """What an event says, with its figures."""
+    match event:
+        case AgentStarted():
+            verb = "taken up again" if event.resumed else "asked"
+            return f"“{event.question}” {verb}; profile {event.profile}, reasoner {event.reasoner}"
+        case RoutingDecided():
+            what = "search for " + "; ".join(event.queries) if event.needs_retrieval else "no search"
+            return f"{what} ({event.reason})" if event.reason else what
+        case RetrievalStarted():
+            return f"search {event.iteration}: {event.query}" + (f" in {event.where}" if event.where else "")
+        case RetrievalCompleted():
+            legs = f"{event.vector_results} by meaning, {event.bm25_results} by words"
+            found = f"{event.total_docs} kept, {event.new} new, {event.duration_ms:.0f} ms"
+            return event.note or f"search {event.iteration}: {legs}; {found}: {', '.join(event.sources[:5])}"
+        case RerankingCompleted():
+            return f"{event.candidates} reranked, {event.duration_ms:.0f} ms"
+        case GradingCompleted():
+            graded = f"{event.relevant} of {event.total} relevant, average grade {event.average}"
+            return " · ".join((f"{graded}, {event.duration_ms:.0f} ms", *event.why))
+        case QueryRefined():
+            return f"next: {event.refined} ({event.reason})"
+        case CheckpointReached():
+            choices = " / ".join(choice.label for choice in event.checkpoint.choices)
+            return f"asked how to continue: {event.checkpoint.message} [{choices}]"
+        case GenerationStarted():
+            return f"writing from {event.evidence} pieces of evidence"
+        case AnswerDelta():
+            return event.text
+        case AnswerReset():
+            return f"the text starts again: {event.reason}"
+        case GenerationCompleted():
+            counts = _counts((event.citations, "citation", "citations"), (event.tokens, "token", "tokens"))
+            return f"{counts or 'nothing cited'}, {event.duration_ms:.0f} ms"
+        case HallucinationChecked():
+            supported = "" if event.is_grounded else f"{event.confidence:.0%} of the claims supported, "
+            return f"{_check_result(event)} ({supported}{event.duration_ms:.0f} ms)"
+        case Noticed():
+            return event.text
+        case AgentCompleted():
+            return _outcome(event.answer)
+        case AgentFailed():
+            return event.message
+        case _:
+            assert_never(event)
+
+
+def _counts(*counted: tuple[int, str, str]) -> str:
+    """Each number that is not zero with its noun, which is given for one and for several."""
+    return ", ".join(f"{number:,} {one if number == 1 else several}" for number, one, several in counted if number)
+
+
+def _check_result(event: HallucinationChecked) -> str:
+    if event.is_grounded:
+        return "quoted word for word" if event.word_for_word else "every sentence is supported"
+    return f"not supported by the documents: {'; '.join(event.hallucinated_claims)}"
+
+
+def _outcome(answer: Answer) -> str:
+    """How an inquiry ended, what it took, and why it was not answered."""
+    spent = answer.spent
+    cost = _counts(
+        (spent.searches, "search", "searches"),
+        (spent.calls, "model call", "model calls"),
+        (spent.tokens, "token", "tokens"),
+    )
+    causes = "".join(f"; {cause}" for cause in answer.causes)
+    return f"{answer.outcome}: {', '.join(filter(None, (cost, f'{spent.seconds:.2f} s')))}{causes}"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+def _routing_sentence(event: RoutingDecided) -> str:
+    why = f" ({event.reason})" if event.reason else ""
+    if not event.needs_retrieval:
+        return f"I answered without a search{why}."
+    said = f"I decided to search for: {'; '.join(event.queries)}{why}"
+    return said if said.endswith((".", "?", "!")) else f"{said}."
+
+
+def _search_sentence(event: RetrievalCompleted) -> str:
+    """What was searched or read on, and what that brought. Numbers of evidence, which nobody has seen, stay out."""
+    where = ", ".join(event.sources[:3])
+    if event.note and not where:
+        return event.note if event.note.endswith((".", "?", "!")) else f"{event.note}."
+    passages = "1 new passage" if event.new == 1 else f"{event.new} new passages"
+    if event.note:
+        return f"I read on in {where}: {passages if event.new else 'nothing new'}."
+    return f"I searched “{event.query}”: {f'{passages} from {where}' if event.new else 'nothing new'}."
+
+
+def explanation_steps(events: Sequence[TracedEvent]) -> tuple[str, ...]:
+    """In short, a sentence each: how the question was understood, what was searched and found, and how it ended."""
+    lines: list[str] = []
+    for traced in events:
+        match traced.event:
+            case RoutingDecided() as event:
+                lines.append(_routing_sentence(event))
+            case RetrievalCompleted() as event:
+                lines.append(_search_sentence(event))
+            case GradingCompleted() as event:
+                passages = "passage" if event.total == 1 else "passages"
+                lines.append(f"{event.relevant} of {event.total} {passages} counted as evidence.")
+            case HallucinationChecked() as event:
+                lines.append(_sentence(_check_result(event)))
+            case CheckpointReached() as event:
+                lines.append(_sentence(f"I asked how to continue: {event.checkpoint.message}"))
+            case AgentCompleted() as event:
+                lines.append(_sentence(_outcome(event.answer)))
+            case AgentFailed() as event:
+                lines.append(_sentence(event.message))
+            case _:
+                pass
+    return tuple(lines)
+
 
 NOTHING_ANSWERED = "There is no answer of mine here that I can explain."
 NO_TRACE = "I no longer have the steps of that answer."

@@ -18,12 +18,11 @@ from core.ingestion.consistency import REPAIR
 from core.model.clock import Clock
 from core.model.conversation import ThreadKey
 from core.model.errors import StoreUnavailable
-from core.ports.api_tokens import ApiTokens
+from core.ports.access import ApiTokens
 from core.ports.catalog import Catalog
-from core.ports.job_store import JobStore
+from core.ports.inbox import NamedLeases
+from core.ports.job_store import Every, JobStore, ScheduleStore
 from core.ports.memory import Memory
-from core.ports.named_leases import NamedLeases
-from core.ports.schedule_store import Every, ScheduleStore
 from core.service.kb.text_spans import count
 
 CONFIRM = "footnote kb confirm NAME"

@@ -15,14 +15,14 @@ from core.model.answer import OPEN_OUTCOMES
 from core.model.errors import WENT_WRONG, FootnoteError, LeaseLost, NotFound
 from core.model.events import AgentEvent
 from core.model.incoming_events import Deletion, Expiry, IncomingChoice, IncomingMessage, MessageRoute
-from core.model.message_records import CheckpointState
 from core.model.message_text import too_long
+from core.model.records import CheckpointState
 from core.model.text import words
-from core.ports.checkpoints import ParkedInquiry
 from core.ports.inbox import Lease
+from core.ports.memory import ParkedInquiry
 from core.ports.message_state import CancelReason
 from core.ports.platform import Platform
-from core.service.actions.checkpoint_choices import keep_chosen
+from core.service.actions.questions import keep_chosen
 from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, explanation_text, outcome_text
 from core.service.answer_run import (
     AWAY,
@@ -34,14 +34,13 @@ from core.service.answer_run import (
     HeldQuestion,
     trace_of,
 )
-from core.service.answer_visibility import visibility_of
 from core.service.attached_files import FileReader, question_about_files
-from core.service.auto_answer_limiter import AutoAnswerLimiter
-from core.service.delivery_codec import decode_delivery
+from core.service.channel_settings import visibility_of
 from core.service.explanations import asks_why
 from core.service.help import HELP_TEXT, SETTINGS_BY_COMMAND
+from core.service.incoming import decode_delivery
 from core.service.leases import HandBack
-from core.service.message_router import MessageRouter
+from core.service.message_router import AutoAnswerLimiter, MessageRouter
 from core.service.message_routing import RoutingDecision
 from core.service.question_service import CERTAIN, OpenThread, Question
 from core.service.typed_choice import match_typed_choice

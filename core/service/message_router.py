@@ -1,17 +1,67 @@
-"""Gathers what the routing of a message needs to know: its thread, its card, its place, and who has written since."""
+"""Gather what the routing of a message needs to know, and limit answers to questions that do not name us."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from zlib import crc32
 
 from core.model.answer import Outcome
+from core.model.conversation import ThreadKey
 from core.model.incoming_events import IncomingMessage, MessageRoute
-from core.model.message_facts import MessageFacts
-from core.model.message_records import LinesSinceAnswer
+from core.model.records import LinesSinceAnswer, Record
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import Platform
+from core.ports.usage import DailyBudget
+from core.service.answer_wish import MessageFacts
 from core.service.message_routing import RoutingDecision, route_message
 from core.service.question_service import OpenThread
 from core.service.typed_choice import match_typed_choice
+
+MOST_AN_HOUR = 20  # of one channel
+MOST_A_DAY = 400  # of all channels
+SHARE_OF_BUDGET = 0.5  # of the day's budget; the rest is for questions that were put to us
+EVERYWHERE = "everywhere"
+EXCHANGES = 8  # tries to count where others count at the same moment
+HOUR, DAY = 3_600, 86_400  # seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutoAnswerCount(Record, place="{platform}/unasked", subject="{channel}", installation=True):
+    """How many tries there were in the last window: an hour or a day, numbered since the epoch."""
+
+    platform: str
+    channel: str
+    window: int = 0
+    tries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AutoAnswerLimiter:
+    """Counts them across processes. ``now`` is in seconds since the epoch."""
+
+    message_states: MessageStateStore
+    daily_budget: DailyBudget | None = None
+    now: Callable[[], float] = time.time
+
+    async def admit(self, thread: ThreadKey) -> bool:
+        """Whether one more may be tried in this channel, counting it. Raises StoreUnavailable."""
+        if self.daily_budget is not None and await self.daily_budget.spent_share() >= SHARE_OF_BUDGET:
+            return False
+        here = AutoAnswerCount(platform=thread.platform, channel=thread.place)
+        if not await self._count(here, HOUR, MOST_AN_HOUR):
+            return False
+        return await self._count(AutoAnswerCount(platform=thread.platform, channel=EVERYWHERE), DAY, MOST_A_DAY)
+
+    async def _count(self, blank: AutoAnswerCount, seconds: int, most: int) -> bool:
+        window = int(self.now() // seconds)
+        for _ in range(EXCHANGES):
+            was = await self.message_states.read(blank) or blank
+            tries = was.tries if was.window == window else 0
+            if tries >= most:
+                return False
+            if await self.message_states.exchange(was, replace(was, window=window, tries=tries + 1)):
+                return True
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,13 @@ from difflib import get_close_matches
 
 from core.model.channel_settings import LEAST_CONFIDENCE, ChannelSettings
 from core.model.incoming_events import OUR_MENTION, IncomingMessage, MessageRoute
-from core.model.message_facts import MessageFacts
-from core.model.questions import LEAD_INS, asks_by_words, is_question, opens_question, without_question_words
+from core.model.message_text import LEAD_INS, asks_by_words, is_question, opens_question, without_question_words
 from core.model.text import STOPWORDS, words
 from core.service.answer_wish import (
     PERSONAL,
     RECEIPTS,
     STATES,
+    MessageFacts,
     exclaims,
     is_phrase,
     meaningful,

@@ -13,7 +13,7 @@ from core.model.answer import Answer, Outcome
 from core.model.errors import Unavailable
 from core.model.inquiry import Investigate
 from core.model.knowledge import Passage
-from core.ports.encoder import Encoder
+from core.ports.index import Encoder
 from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionLog, QuestionVector
 from core.service.gaps.conflicts import disagree
 

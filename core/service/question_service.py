@@ -14,7 +14,7 @@ from core.agent.agent import Agent
 from core.agent.checkpoint_resume import resume_inquiry
 from core.agent.outcomes import show_sources, stop_run
 from core.agent.run import Run
-from core.model.answer import Answer, Outcome
+from core.model.answer import Answer, Outcome, UsageCounts
 from core.model.clock import Clock
 from core.model.conversation import Audience, ContextMessage, Person, Thread, ThreadKey, Turn
 from core.model.errors import Denied, DocumentRejected, NotFound
@@ -33,20 +33,17 @@ from core.model.events import (
 from core.model.inquiry import AnswerPolicy, Choice, ChoiceId, Inquiry
 from core.model.message_text import too_long
 from core.model.plain_text import compose
-from core.model.usage import UsageCounts
 from core.ports.catalog import Catalog
-from core.ports.checkpoints import Checkpoints, ParkedInquiry
-from core.ports.memory import Memory, ThreadRecord
+from core.ports.memory import Checkpoints, Memory, ParkedInquiry, ThreadRecord
 from core.ports.reasoner import Reasoner
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
 from core.retrieval.turn_recall import recall_turns
 from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
 from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import suggest_follow_ups
 from core.service.question_recorder import QuestionRecorder
 from core.service.typed_choice import match_typed_choice
-from core.service.visible_bases import VisibleBases
-from core.service.visible_memory import still_visible
+from core.service.visibility import VisibleBases, still_visible
 
 WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
 RECALLED = 3

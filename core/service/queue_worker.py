@@ -6,9 +6,9 @@ import logging
 from core.model.clock import Clock
 from core.model.errors import FootnoteError
 from core.model.incoming_events import Expiry
-from core.model.message_records import CheckpointState
+from core.model.records import CheckpointState
 from core.ports.inbox import Inbox, Lease
-from core.service.delivery_codec import delivery
+from core.service.incoming import delivery
 from core.service.leases import pause, work_off
 from core.service.message_handler import MessageHandler
 

@@ -12,9 +12,8 @@ from datetime import timedelta
 
 from core.ingestion.originals import STORE_MARK
 from core.model.errors import ConfigurationError, StoreUnavailable
-from core.ports.blob_store import BlobStore
-from core.ports.named_leases import NamedLeases
-from core.ports.process_registry import ProcessRegistry, ServingProcess
+from core.ports.catalog import BlobStore
+from core.ports.inbox import NamedLeases, ProcessRegistry, ServingProcess
 from core.service.leases import pause
 
 LASTING = timedelta(seconds=60)

@@ -6,9 +6,8 @@ from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 
-from core.model.citation_markers import MARKER
 from core.model.languages import language_of
-from core.model.text import STOPWORDS
+from core.model.text import MARKER, STOPWORDS
 from core.values.units import ABOUT, MONTHS, WEEKDAYS, Kind, Value, YearMonthDay
 
 LANGUAGES = ("en", "de", "fr", "es")

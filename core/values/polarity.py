@@ -3,9 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from core.model.citation_markers import without_markers
 from core.model.languages import language_of, small_words_of
-from core.model.text import content_words, sentences
+from core.model.text import content_words, sentences, without_markers
 
 SHARED = 0.8  # of the content words of each: they say the same thing
 FEWEST = 3  # content words, fewer are no statement to compare

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 from bot.container import Footnote
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.sentence_vectors import SentenceVectors
-from core.ports.encoder import Encoder
-from core.ports.index import PassageVectors, Scope
+from core.ports.index import Encoder, PassageVectors, Scope
 from research.benchmark.texts import Texts
 from research.benchmark.vectors import Cloud, cloud_of
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 BASES = ("bench-0", "bench-1", "bench-2", "bench-3")
 SCOPE = Scope(frozenset(BASES[1:3]))  # half of the passages

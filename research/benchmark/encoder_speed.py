@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from core.ports.encoder import Encoder
+from core.ports.index import Encoder
 from research.benchmark.rows import ReportRow, percentile
 from research.benchmark.texts import Texts
 from research.benchmark.yardstick import Yardstick

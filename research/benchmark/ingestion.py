@@ -20,10 +20,9 @@ from bot.container import Footnote
 from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.ingestion.ingestor import Ingestor
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
 from core.model.text import content_words, sentences
-from core.ports.encoder import Encoder
-from core.ports.index import Scope
+from core.ports.index import Encoder, Scope
 from research.benchmark.rows import ReportRow, percentile
 from research.benchmark.texts import SAMPLES
 from research.benchmark.yardstick import Yardstick
@@ -33,7 +32,7 @@ from research.evaluation.datasets import Query
 from research.evaluation.retrieval import per_question
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "data"  # beside a checkout; measured on as well where it is there
 PUBLIC_SETS = ("anthropic_docs", "scifact_train")

@@ -18,7 +18,7 @@ from pathlib import Path
 from bot.container import Footnote
 from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
-from core.service.actions.memory_controls import MemoryControls
+from core.service.actions.user_actions import MemoryControls
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
 from research.benchmark.endpoint import run_endpoint

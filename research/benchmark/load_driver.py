@@ -14,7 +14,7 @@ from bot.container import Footnote
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError
 from core.model.incoming_events import IncomingMessage
-from core.service.delivery_codec import delivery
+from core.service.incoming import delivery
 from research.benchmark.endpoint import numbered_question
 from research.benchmark.load_plan import Plan
 from research.benchmark.resource_samples import Look, Looking

@@ -9,7 +9,7 @@ from core.model.text import content_words
 from research.benchmark.corpus import SCOPE, Corpus, base_of
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 MOST = 100_000  # passages; rank_bm25 takes some 4 KB of memory for each
 QUERIES = 20  # it is slow, and steady

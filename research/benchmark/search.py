@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot.container import Footnote
-from core.ports.encoder import Encoder
+from core.ports.index import Encoder
 from core.retrieval.hybrid import POOL, Retriever
 from research.benchmark.corpus import SCOPE, Corpus
 from research.benchmark.plain_retriever import LIMIT, MOST, Plain, measure_plain
@@ -21,7 +21,7 @@ from research.benchmark.yardstick import Yardstick
 from research.evaluation.corpus import WrappedEncoder
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 _LARGE = 1_000_000
 MOST_SCANS = 1.0  # a search of 100,000 passages may take as long as numpy takes to look at as many vectors

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from bot.container import Footnote
 from core.ingestion.ingestor import Change, Ingestor
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import ConfigurationError
-from core.model.parsed_document import Block, ParsedDocument
-from core.ports.encoder import Encoder
-from core.ports.parser import PageProgress, Parser
+from core.ports.index import Encoder
+from core.ports.sources import PageProgress, Parser
 from research.evaluation.dataset_loader import Dataset
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 _AT_ONCE = 500  # parameters of one statement
 

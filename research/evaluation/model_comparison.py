@@ -71,7 +71,7 @@ async def compare_model(
     for dataset in datasets:
         async with open_temporary(settings) as footnote:
             await fill(footnote, dataset)
-            quoting = replace(footnote, agent=footnote.agent.by_quotes())
+            quoting = footnote.with_agent(footnote.agent.by_quotes())
             quotes, model = Column("quotes alone"), Column(settings.llm_model or "")
             async for one in _questions(quoting, dataset):
                 for column, asked in ((quotes, quoting), (model, footnote)):

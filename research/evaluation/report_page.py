@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.container import CONFIDENT
-from core.model.inquiry import CUTOFFS, Behaviour
+from core.model.inquiry import CUTOFFS
+from core.model.profile import Behaviour
 from research.evaluation.baseline import agent_rows, interval
 from research.evaluation.plots import bars, curves, stages
 from research.evaluation.runner import DatasetFigures

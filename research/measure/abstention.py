@@ -18,11 +18,12 @@ import numpy as np
 from adapters.reasoners.extractive.evidence import answer_odds
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.evidence import EvidenceLibrary
-from core.model.inquiry import CUTOFFS, Behaviour
+from core.model.inquiry import CUTOFFS
+from core.model.profile import Behaviour
 from research.measure.shelf import IndexedSet, PackagedEncoder, questions, run, shelf
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Encoder
+    from core.ports.index import Encoder
 
 SETS = ("hotpotqa_train100", "twowiki_200", "anthropic_docs", "contextual_codebase", "scifact_train", "cranfield")
 SEVERAL_HOPS = frozenset({"hotpotqa_train100", "twowiki_200"})
@@ -43,7 +44,7 @@ class Asked:
 async def chance_of(encoder: PackagedEncoder, where: IndexedSet, text: str, without: frozenset[str]) -> float:
     """The chance of the best passage that one search finds, as the reasoner's grading sees it."""
     items = EvidenceLibrary().add(where.search(text, TOP_K, without), text)[1]
-    weighed = await ExtractiveReasoner(cast("Encoder", encoder)).weigh(text, items, items)
+    weighed = await ExtractiveReasoner(cast("Encoder", encoder)).weigher.weigh(text, items, items)
     return max((answer_odds.chance(one.units) for one in weighed), default=0.0)
 
 

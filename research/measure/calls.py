@@ -34,7 +34,7 @@ from bot.settings import Settings
 from core.model.conversation import Thread, ThreadKey
 from core.model.errors import ModelUnavailable
 from core.model.events import AgentCompleted, CheckpointReached
-from core.model.inquiry import Profile
+from core.model.profile import Profile
 from core.model.text import sentences
 from research.evaluation.corpus import fill
 from research.evaluation.dataset_loader import Dataset, read

@@ -29,8 +29,8 @@ from statistics import mean
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from adapters.documents import reader
+from core.model.document_content import Block
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Block
 from research.measure.conversion_files import Case, cases
 
 MEASURES = ("words", "headings", "tables", "order")

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from adapters.redis.memory import RedisMemory
-from bot.container import open_catalog
-from core.service.visible_bases import VisibleBases
+from bot.stores import open_catalog
+from core.service.visibility import VisibleBases
 from tests.cut_home import (
     ADAS,
     AOF,

@@ -18,7 +18,7 @@ import numpy as np
 
 from adapters.encoders.model_files import find_model
 from adapters.encoders.text_encoder import SentenceTransformerEncoder, computes_in_bfloat16
-from core.ports.encoder import Vectors
+from core.ports.index import Vectors
 from research.measure.fusion import ndcg
 from research.measure.retrieval_sets import RetrievalSet, load
 

@@ -25,8 +25,9 @@ from bot.container import Footnote
 from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.model.evidence import EvidenceLibrary
-from core.model.inquiry import CUTOFFS, Behaviour
+from core.model.inquiry import CUTOFFS
 from core.model.passage_units import units
+from core.model.profile import Behaviour
 from core.ports.index import Scope
 from research.evaluation.answer_scoring import AnswerVerdict
 from research.evaluation.corpus import fill
@@ -71,7 +72,7 @@ async def loss_of(
     if not any(here[:TOP_K]):
         return Loss(asked, Stage.DEEP if any(here) else Stage.NOT_FOUND)
     items = EvidenceLibrary().add(hits[:TOP_K], question.text)[1]
-    counted = await ExtractiveReasoner(footnote.encoder).weigh(question.text, items, items)
+    counted = await ExtractiveReasoner(footnote.encoder).weigher.weigh(question.text, items, items)
     first = sorted((one for passage in counted for one in passage.units), key=lambda one: -one.odds)
     if not any(_says(question, one, sources) for one in first):
         whole = any(
@@ -80,7 +81,7 @@ async def loss_of(
             for unit in units(item.passage.text)
         )
         return Loss(asked, Stage.NOT_WEIGHED if whole else Stage.CUT_APART)
-    weighed = await reasoner.weigh(question.text, items, items)
+    weighed = await reasoner.weigher.weigh(question.text, items, items)
     ranked = sorted((one for passage in weighed for one in passage.units), key=lambda one: -one.odds)
     gold = next(one for one in ranked if _says(question, one, sources))
     told = (_shown(ranked[0]), ranked[0].odds, _shown(gold), gold.odds)

@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from adapters.documents.parser import OCR_LIMITS
 from adapters.documents.sandbox.pool import MB, Sandbox
+from core.model.document_content import PicturePage
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import PicturePage
 from tests.adapters.documents.ocr_pages import WORDS, page_pdf, picture, scanned
 
 LINES = tuple(f"{i}. {WORDS[i % len(WORDS)]}" for i in range(36))

@@ -26,7 +26,7 @@ from research.measure.shelf import DATA, IndexedSet, PackagedEncoder, Question, 
 
 if TYPE_CHECKING:
     from core.model.knowledge import Passage
-    from core.ports.encoder import Encoder
+    from core.ports.index import Encoder
 
 
 SETS = ("anthropic_docs", "contextual_codebase", "hotpotqa_train100", "musique_train100", "twowiki_200")

@@ -3,8 +3,7 @@
 Each is set against the gold passages; words that lead to a list answer where one of its items does. Of a share of
 the questions the same is kept with its gold passages removed, so that the reader sees what comes near where nothing
 answers. A group drawn from the candidates differs each time: one or two that answer, and of the others mostly those
-that come nearest by what is counted; now and then each with what stands around it, as the product reads it where no
-sentence answers by itself.
+that come nearest by what is counted.
 """
 
 import random
@@ -12,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapters.reasoners.extractive.evidence.reading import stretch_around, text_of, text_of_stretch
+from adapters.reasoners.extractive.evidence.reading import text_of
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import Footnote
@@ -31,19 +30,17 @@ from research.measure.sentences import DEEPER, TOP_K, holds_gold, is_gold, quest
 TEXTS, NEAREST, RIGHT = 10, 8, 2  # of a group; those nearest that are likelier drawn, and those that answer
 LIKELIER = 0.7
 REMOVED_EVERY, REMOVED_WEIGHT = 4, 0.4
-KEPT, WITH_SURROUNDINGS = 24, 12  # of what is found for a question
-STRETCHED_SHARE, REWORDED_SHARE = 0.2, 0.5
+KEPT = 24  # of what is found for a question
+REWORDED_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A unit as the reader reads it, by itself and with what stands around it, and whether either answers."""
+    """A unit as the reader reads it, and whether it answers."""
 
     text: str
     answers: bool
     counted: float  # its odds by what is counted
-    stretch: str = ""
-    stretch_answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +60,10 @@ class Candidates:
         drawn = sorted(range(len(wrong)), key=lambda at: -chances[at])[: TEXTS - len(right)]
         told = [*right, *(wrong[at] for at in drawn)]
         question = self.question.rstrip("?") if random.random() < REWORDED_SHARE else self.question
-        wide = random.random() < STRETCHED_SHARE
         return Group(
             question,
-            tuple(one.stretch if wide and one.stretch else one.text for one in told),
-            tuple(one.stretch_answers if wide and one.stretch else one.answers for one in told),
+            tuple(one.text for one in told),
+            tuple(one.answers for one in told),
             self.weight,
             tuple(one.counted for one in told),
         )
@@ -88,13 +84,9 @@ def _answers(question: LabelledQuestion, one: ScoredUnit, sources: Mapping[str, 
     return any(is_gold(question, source, unit.text) for unit in (one.unit, *led))
 
 
-def _candidate(question: LabelledQuestion, one: ScoredUnit, sources: Mapping[str, str], *, wide: bool) -> Candidate:
-    stretch = stretch_around(one) if wide else ()
-    source = sources.get(one.evidence.passage.document, "")
+def _candidate(question: LabelledQuestion, one: ScoredUnit, sources: Mapping[str, str]) -> Candidate:
     answers = not question.unanswerable and _answers(question, one, sources)
-    around = not question.unanswerable and any(is_gold(question, source, unit.text) for unit in stretch)
-    read = text_of_stretch(one, stretch) if len(stretch) > 1 else ""
-    return Candidate(text_of(one), answers, one.odds, read, answers or around)
+    return Candidate(text_of(one), answers, one.odds)
 
 
 async def _found(footnote: Footnote, dataset: Dataset) -> list[Candidates]:
@@ -105,9 +97,9 @@ async def _found(footnote: Footnote, dataset: Dataset) -> list[Candidates]:
 
     async def add(question: LabelledQuestion, hits: Sequence[Hit], *, removed: bool) -> None:
         items = EvidenceLibrary().add(hits, question.text)[1]
-        weighed = await reasoner.weigh(question.text, items, items)
+        weighed = await reasoner.weigher.weigh(question.text, items, items)
         best = sorted((one for passage in weighed for one in passage.units), key=lambda one: -one.odds)[:KEPT]
-        told = [_candidate(question, one, sources, wide=at < WITH_SURROUNDINGS) for at, one in enumerate(best)]
+        told = [_candidate(question, one, sources) for one in best]
         nothing_found = not question.unanswerable and not any(one.answers for one in told)
         if told:
             weight = REMOVED_WEIGHT if removed or nothing_found else 1.0

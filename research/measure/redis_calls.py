@@ -29,7 +29,7 @@ from core.model.inquiry import PROFILE_LIMITS, AskBack
 from core.retrieval.hybrid import Retriever
 from core.service.actions.user_actions import UserActions
 from core.service.question_service import QuestionService
-from core.service.visible_memory import VisibleMemory
+from core.service.visibility import VisibleMemory
 from tests.e2e.inprocess import Bot
 from tests.e2e.slack_driver import SlackDriver
 from tests.fakes.slack import FakeSlack

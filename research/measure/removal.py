@@ -18,7 +18,7 @@ from pathlib import Path
 from adapters.terminal.operator import operator
 from bot.container import Footnote, open_footnote
 from core.model.conversation import ThreadKey
-from core.model.file_content import FileContent
+from core.model.document_content import FileContent
 from core.model.incoming_events import FileReference
 from core.ports.index import Scope
 from core.service.kb.commands import KbCommand, KbVerb

@@ -15,10 +15,10 @@ import numpy as np
 
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from core.ingestion.chunking import passages_of
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected
 from core.model.knowledge import Document, Passage
-from core.model.parsed_document import Block, ParsedDocument
-from core.ports.encoder import Vectors
+from core.ports.index import Vectors
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 CACHE = Path(tempfile.gettempdir()) / "footnote-measure"

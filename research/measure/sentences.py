@@ -77,7 +77,7 @@ async def case_of(
 ) -> Case | None:
     """The units of these hits."""
     items = EvidenceLibrary().add(hits, question.text)[1]
-    weighed = await reasoner.weigh(question.text, items, items)
+    weighed = await reasoner.weigher.weigh(question.text, items, items)
     found = [one for passage in weighed for one in passage.units]
     if not found:
         return None

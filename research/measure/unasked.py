@@ -20,7 +20,7 @@ from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.events import AgentCompleted
-from core.model.questions import is_question
+from core.model.message_text import is_question
 from core.service.question_service import Question
 from research.evaluation.answer_scoring import AnswerVerdict, score_reply
 from research.evaluation.corpus import fill

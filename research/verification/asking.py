@@ -14,10 +14,11 @@ from adapters.documents.folders import files_in
 from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import FallbackReasoner
-from bot.container import CONFIDENT, Footnote, model_endpoint
+from bot.container import CONFIDENT, Footnote
 from bot.demo import SAMPLES
 from bot.evaluation.asking import pursue_question
 from bot.evaluation.temp_index import open_temporary
+from bot.model_endpoint import model_endpoint
 from bot.plugins import installed_platforms
 from bot.settings import Settings
 from core.agent.agent import Agent
@@ -26,8 +27,7 @@ from core.model.answer import Answer
 from core.model.conversation import Thread, ThreadKey
 from core.model.inquiry import PROFILE_LIMITS
 from core.ports.catalog import Catalog
-from core.ports.encoder import Encoder, Reranker, Vectors
-from core.ports.index import Index, Scope
+from core.ports.index import Encoder, Index, Reranker, Scope, Vectors
 from core.retrieval.hybrid import Retrieval, Retriever
 from research.evaluation.corpus import WrappedEncoder, fill
 from research.evaluation.dataset_loader import Dataset
@@ -153,7 +153,7 @@ class Bench:
         model = ScriptedModel(pairs, verifier, false=false, titles=self._titles)
         async with ScriptedEndpoint(timed=lambda *_: None) as endpoint, AsyncExitStack() as stack:
             endpoint.answers_with(model)
-            footnote = replace(self._footnote, agent=self._agent(endpoint.base_url, verifier, stack))
+            footnote = self._footnote.with_agent(self._agent(endpoint.base_url, verifier, stack))
             gate = asyncio.Semaphore(AT_ONCE)
 
             async def ask_one(pair: Pair) -> Asked:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.container import _answer_budget, _daily_budget
+from bot.model_endpoint import answer_budget_of, daily_budget_of
 from bot.settings import Settings
 from core.model.errors import ConfigurationError
 
@@ -13,11 +13,11 @@ def settings(**more: object) -> Settings:
 
 def test_a_budget_without_a_price_is_refused_because_nothing_would_hold_it() -> None:
     with pytest.raises(ConfigurationError, match="LLM_ANSWER_BUDGET is set, but no price"):
-        _answer_budget(settings(llm_answer_budget=0.05))
+        answer_budget_of(settings(llm_answer_budget=0.05))
     with pytest.raises(ConfigurationError, match="LLM_DAILY_BUDGET is set, but no price"):
-        _daily_budget(settings(llm_daily_budget=5), redis=None, clock=None)  # type: ignore[arg-type]
+        daily_budget_of(settings(llm_daily_budget=5), redis=None, clock=None)  # type: ignore[arg-type]
 
 
 def test_an_answers_budget_is_its_cap() -> None:
-    assert _answer_budget(settings(llm_answer_budget=0.05, llm_price_in=1.0)) == 0.05
-    assert _answer_budget(settings()) is None
+    assert answer_budget_of(settings(llm_answer_budget=0.05, llm_price_in=1.0)) == 0.05
+    assert answer_budget_of(settings()) is None

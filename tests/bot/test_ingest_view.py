@@ -14,10 +14,10 @@ from adapters.terminal.ingest_view import report
 from adapters.terminal.job_progress import JobBar, job_bar, within
 from adapters.terminal.operator import operator
 from core.ingestion.ingestor import Change
+from core.model.document_content import ParsedDocument
 from core.model.errors import NoText
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobProgress, JobStage, JobState
-from core.model.parsed_document import ParsedDocument
-from core.ports.parser import PageProgress
+from core.ports.sources import PageProgress
 from tests.bot.test_interrupted import Screen, written
 from tests.core.service.kb.knowledge_room import PlainParser, Room, card_words
 

@@ -18,15 +18,14 @@ from adapters.terminal.ingest_view import IngestClient, ingest_files
 from adapters.terminal.job_progress import JobBar
 from adapters.terminal.operator import operator
 from core.ingestion.ingestor import Change, IngestResult
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
+from core.model.document_content import FileContent, ParsedDocument
 from core.model.errors import FootnoteError, StoreUnavailable
-from core.model.file_content import FileContent
 from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, Job, JobKind, JobProgress, JobStage, JobState
 from core.model.knowledge import Passage
-from core.model.parsed_document import ParsedDocument
 from core.ports.index import PassageVectors
-from core.ports.parser import PageProgress
+from core.ports.sources import PageProgress
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_queue import job_thread
 from core.service.kb.job_worker import JobWorker

@@ -9,13 +9,13 @@ from pydantic import SecretStr, ValidationError
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import FallbackReasoner
-from bot.container import model_with_standby
 from bot.doctor import endpoint_checks
 from bot.health import application
+from bot.model_endpoint import model_with_standby
 from bot.readiness import ReadinessReport
 from bot.settings import Settings
 from core.model.answer import Outcome
-from core.model.event_text import describe_event
+from core.service.explanations import describe_event
 from tests.core.scene import Scene
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.encoder import HashingEncoder

@@ -8,7 +8,7 @@ from adapters.milvus.collection_status import CollectionStatus, FieldIndex
 from adapters.redis.client import MemoryUse
 from bot.serving_checks import milvus_server_check, processes_check, redis_memory_check
 from core.model.health import Health
-from core.ports.process_registry import ServingProcess
+from core.ports.inbox import ServingProcess
 
 VECTOR = FieldIndex("vector", "HNSW", "Finished", 1_000, 0)
 SPARSE = FieldIndex("sparse", "SPARSE_INVERTED_INDEX", "Finished", 1_000, 0)

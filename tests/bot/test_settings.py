@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.container import digest_channel
+from bot.digests import digest_channel
 from bot.doctor import checks_of
 from bot.settings import Settings, env_files, load_settings
 from core.model.conversation import ThreadKey
@@ -51,6 +51,23 @@ def test_the_data_directory_may_be_named_in_the_working_directory(here: Path, mo
     settings = load_settings()
     assert (settings.home, settings.http_port) == (other, 9004)
     assert env_files() == [other / ".env", here / ".env"]
+
+
+def test_files_in_the_folder_of_credentials_are_settings_of_last_resort(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = here.parent / "credentials"
+    folder.mkdir()
+    (folder / "redis_url").write_text("redis://:pass@redis:6379/0\n")
+    (folder / "slack_bot_token").write_text("xoxb-in-a-file\n")
+    (folder / "workers").write_text("3")
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(folder))
+    (here / ".env").write_text("WORKERS=2\nREDIS_URL=\n")
+    settings = load_settings()
+    assert settings.redis_url is not None
+    assert settings.redis_url.get_secret_value() == "redis://:pass@redis:6379/0"
+    assert settings.workers == 2
+    assert {"xoxb-in-a-file", "redis://:pass@redis:6379/0"} <= set(settings.secrets())
 
 
 def test_a_working_directory_that_is_the_data_directory_has_one_file(

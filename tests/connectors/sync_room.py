@@ -22,14 +22,14 @@ from core.model.errors import FootnoteError
 from core.model.jobs import ItemState, JobStage
 from core.ports.connector import ConnectorPlugin
 from core.ports.index import Scope
-from core.ports.parser import Parser
+from core.ports.sources import Parser
 from core.retrieval.hybrid import Retriever
 from core.service.kb.job_queue import JobQueue
 from core.service.sync.classes import ReaderClasses
 from core.service.sync.connections import Connections
 from core.service.sync.documents import SyncedDocuments
 from core.service.sync.engine import SyncEngine
-from core.service.visible_bases import VisibleBases
+from core.service.visibility import VisibleBases
 from tests.core.service.kb.knowledge_room import ADMIN, Room
 from tests.fakes.confluence.server import EMAIL, TOKEN, FakeConfluence
 from tests.fakes.memory.clock import ManualClock

@@ -11,6 +11,7 @@ from typing import Protocol, Self
 import pytest
 
 from adapters.connectors.confluence import PLUGIN as CONFLUENCE
+from adapters.connectors.github import GitHubPlugin
 from adapters.connectors.notion import NotionPlugin
 from adapters.documents.parser import DocumentParser
 from core.model.connections import SyncPhase
@@ -20,6 +21,8 @@ from core.ports.connector import ConnectorPlugin
 from tests.connectors.sync_room import SyncRoom
 from tests.fakes.confluence.contract import SPECIFICATION
 from tests.fakes.confluence.server import EMAIL, TOKEN, FakeConfluence
+from tests.fakes.github.server import TOKEN as GITHUB_TOKEN
+from tests.fakes.github.server import FakeGitHub
 from tests.fakes.notion.server import SPECIFICATION as NOTION
 from tests.fakes.notion.server import TOKEN as NOTION_TOKEN
 from tests.fakes.notion.server import FakeNotion
@@ -317,6 +320,63 @@ class ConfluenceSource(FakeConfluence):
 class TestConfluence(ReadersContract):
     def open_source(self) -> AbstractAsyncContextManager[Source]:
         return ConfluenceSource()
+
+
+class GitHubSource(FakeGitHub):
+    """Two repositories of issues, as the contract changes them: whoever may not read the one is not in the other."""
+
+    plugin: ConnectorPlugin = GitHubPlugin()
+    port: int = 0
+    settings: Mapping[str, str] = MappingProxyType(
+        {"token": GITHUB_TOKEN, "repositories": "acme/site acme/closed", "kinds": "issues"}
+    )
+
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        self.page_size, self.plugin = 3, GitHubPlugin(origin=self.url)
+        self.collaborators["acme/closed"] = ["ada"]
+        return self
+
+    def edit(self, item: str, text: str) -> None:
+        self.change(item, body=text)
+
+    def rename(self, item: str, title: str) -> None:
+        self.change(item, title=title)
+
+    def restrict(self, item: str, *people: str) -> None:
+        if people:
+            self.collaborators["acme/closed"] = list(people)
+        self.items[item].repository = "acme/closed" if people else "acme/site"
+
+    def leave(self, person: str) -> None:
+        self.collaborators["acme/site"].remove(person)
+
+    def delete(self, item: str) -> None:
+        self.items[item].is_deleted = True
+
+    def restore(self, item: str) -> None:
+        self.items[item].is_deleted = False
+
+    def revoke_token(self) -> None:
+        self.is_revoked = True
+
+    def repeat_items(self) -> None:
+        self.duplicates = True
+
+    def delete_while_listing(self, item: str) -> None:
+        def delete(page: int) -> None:
+            if page % 4 == 2:
+                self.delete(item)
+
+        self.before_answer = delete
+
+    def break_item(self, item: str) -> None:
+        self.refused.add(item)
+
+
+class TestGitHub(ReadersContract):
+    def open_source(self) -> AbstractAsyncContextManager[Source]:
+        return GitHubSource()
 
 
 class NotionSource(FakeNotion):

@@ -11,11 +11,11 @@ import pytest
 
 from adapters.connectors.confluence import PLUGIN
 from core.model.conversation import Audience
-from core.model.parsed_document import Block, ParsedDocument
+from core.model.document_content import Block, ParsedDocument
 from core.model.principals import mail_principal
 from core.ports.index import Scope
 from core.retrieval.hybrid import Retriever
-from core.service.visible_bases import VisibleBases
+from core.service.visibility import VisibleBases
 from tests.connectors.sync_room import SyncRoom
 from tests.fakes.confluence.contract import SPECIFICATION
 from tests.fakes.confluence.server import EMAIL, TOKEN, FakeConfluence, Page

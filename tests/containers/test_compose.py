@@ -2,12 +2,14 @@
 
 import asyncio
 import os
+import re
 import shutil
 import subprocess
 import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from tests.fakes.slack import FakeSlack, Message, specs_are_here
@@ -33,7 +35,7 @@ class Composed:
         self.name = f"footnote-{uuid.uuid4().hex[:8]}"
         shutil.copy(ROOT / "docker-compose.yml", folder)
         shutil.copy(Path(__file__).with_name("compose.override.yml"), folder)
-        self.settings = slack.environment() | {"REDIS_PASSWORD": uuid.uuid4().hex, "HTTP_PORT": "8080"}
+        self.settings: dict[str, str] = {}
 
     def run(self, *words: str, check: bool = True) -> str:
         """A command of podman-compose, to its end; what it printed."""
@@ -51,6 +53,17 @@ class Composed:
         """What the image's own check says now; podman has no timer for it without systemd."""
         command = ["podman", "healthcheck", "run", self.container(service)]
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+    def command(self, service: str, *words: str) -> str:
+        """What a command prints in a container."""
+        done = subprocess.run(["podman", "exec", self.container(service), *words], capture_output=True, check=False)
+        return done.stdout.decode()
+
+    def said(self, service: str, pattern: str) -> str:
+        """The last word of a container's log that looks like this."""
+        command = ["podman", "logs", self.container(service)]
+        log = subprocess.run(command, capture_output=True, text=True, check=False)
+        return str(re.findall(pattern, log.stdout + log.stderr)[-1])
 
     async def until_healthy(self, service: str) -> None:
         async with asyncio.timeout(PATIENCE):
@@ -92,7 +105,28 @@ async def composed(engine: str, tmp_path: Path) -> AsyncIterator[Composed]:
         assert slack.violations == []
 
 
+async def test_without_any_setting_the_page_is_served_to_who_has_the_link(composed: Composed) -> None:
+    await asyncio.to_thread(composed.run, "up", "-d", "--no-build")
+    await composed.until_healthy("bot")
+    link = composed.said("bot", r"http://127\.0\.0\.1:8080/sign-in/[\w-]+")
+    async with aiohttp.ClientSession() as stranger, stranger.get("http://127.0.0.1:8080/ask") as page:
+        assert "Sign in" in await page.text()
+    async with aiohttp.ClientSession() as admin:
+        async with admin.get(link) as first:
+            token = re.findall(r'name="csrf" value="([^"]+)"', await first.text())[0]
+        async with admin.post("http://127.0.0.1:8080/knowledge/samples", data={"csrf": token}) as added:
+            assert added.status == 200
+        async with asyncio.timeout(PATIENCE):
+            while "samples" not in composed.command("bot", "footnote", "kb", "list"):
+                await asyncio.sleep(1)
+    await asyncio.to_thread(composed.run, "down")
+    await asyncio.to_thread(composed.run, "up", "-d", "--no-build")
+    await composed.until_healthy("bot")  # the password of Redis is as it was
+    assert "samples" in composed.command("bot", "footnote", "kb", "list")
+
+
 async def test_from_one_container_to_several_and_on_when_one_is_killed(composed: Composed) -> None:
+    composed.settings |= composed.slack.environment()
     await asyncio.to_thread(composed.run, "up", "-d", "--no-build")
     assert not composed.healthy("bot")  # it is loading
     await composed.until_healthy("bot")

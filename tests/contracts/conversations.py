@@ -17,7 +17,7 @@ from core.model.inquiry import (
     SearchKnowledge,
 )
 from core.model.knowledge import KnowledgeBase, Locator, Passage
-from core.ports.checkpoints import ParkedInquiry
+from core.ports.memory import ParkedInquiry
 
 NOW = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
 ANA = Person("slack:T1/U1", "Ana")

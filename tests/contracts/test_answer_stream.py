@@ -6,19 +6,20 @@ from redis.asyncio import Redis
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
 from adapters.redis.web_stores import RedisAnswerStream
-from adapters.web.ask.question_state import WebQuestionState
+from adapters.web.ask.answer_view import WebQuestionState
 from core.model.conversation import ThreadKey
-from core.ports.answer_stream import (
+from core.ports.answer_view import (
     AnswerStream,
     AnswerUpdate,
     Begun,
     Ended,
     NoticeShown,
+    Step,
     StepShown,
+    StepState,
     TextAdded,
     TextVoided,
 )
-from core.ports.answer_view import Step, StepState
 from tests.fakes.memory.answer_stream import InProcessAnswerStream
 
 THREAD = ThreadKey("web", "", "web:operator", "1 {odd}")

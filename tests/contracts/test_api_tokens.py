@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 
 from adapters.redis.web_stores import RedisApiTokens
 from core.model.errors import Busy
-from core.ports.api_tokens import ApiToken, ApiTokens, KeptToken, TokenScope
+from core.ports.access import ApiToken, ApiTokens, KeptToken, TokenScope
 from tests.fakes.memory.stores import InProcessApiTokens
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)

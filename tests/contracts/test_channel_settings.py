@@ -5,9 +5,9 @@ from redis.asyncio import Redis
 
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
 from core.model.channel_settings import ChosenSettings
-from core.model.inquiry import Profile
-from core.ports.audit import Audit
-from core.ports.channel_settings import ChannelSettingsStore
+from core.model.profile import Profile
+from core.ports.access import Audit
+from core.ports.platform import ChannelSettingsStore
 from tests.fakes.memory.stores import InProcessAudit, InProcessChannelSettingsStore
 
 PLACE = "slack:channel:T1/C1"

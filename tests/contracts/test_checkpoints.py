@@ -9,8 +9,7 @@ from redis.asyncio import Redis
 
 from adapters.redis.checkpoints import RedisCheckpoints
 from adapters.redis.memory import RedisMemory
-from core.ports.checkpoints import Checkpoints
-from core.ports.memory import Memory
+from core.ports.memory import Checkpoints, Memory
 from tests.contracts.conversations import NOW, OTHER_THREAD, THREAD, asking_back, parked
 from tests.fakes.memory.stores import InProcessCheckpoints, InProcessMemory, InProcessState
 

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from adapters.redis.kb_stores import RedisConnectionStore
 from core.model.connections import Connection, SyncedItem, SyncPhase, SyncState
 from core.model.conversation import Person
-from core.ports.connection_store import ConnectionStore
+from core.ports.connector import ConnectionStore
 from tests.fakes.memory.connection_store import InProcessConnectionStore
 
 NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

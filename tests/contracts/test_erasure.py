@@ -20,14 +20,12 @@ from adapters.redis.memory import RedisMemory
 from adapters.redis.web_stores import RedisApiTokens, RedisWebSessions
 from core.model.connections import Connection
 from core.model.conversation import FORGOTTEN, Person, ThreadKey
+from core.model.incoming_events import IN_THREAD, ReplyTarget
 from core.model.jobs import ItemKind, Job, JobItem, JobKind, JobState
 from core.model.knowledge import Document, KnowledgeBase
-from core.model.reply_target import IN_THREAD, ReplyTarget
-from core.ports.api_tokens import ApiToken, KeptToken, TokenScope
-from core.ports.proposal_store import Decision, Proposal
-from core.ports.schedule_store import Every, Schedule
-from core.ports.trash_store import RemovedDocument
-from core.ports.web_sessions import SignInMethod, WebSession
+from core.ports.access import ApiToken, KeptToken, SignInMethod, TokenScope, WebSession
+from core.ports.catalog import RemovedDocument
+from core.ports.job_store import Decision, Every, Proposal, Schedule
 from tests.contracts.test_memory import _everything
 
 pytestmark = pytest.mark.live

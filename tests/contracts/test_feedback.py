@@ -7,7 +7,7 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.question_log import RedisFeedbackStore
-from core.ports.feedback import Feedback, FeedbackStore
+from core.ports.memory import Feedback, FeedbackStore
 from tests.contracts.conversations import ANA, BEN, NOW, turn
 from tests.fakes.memory.stores import InProcessFeedbackStore
 

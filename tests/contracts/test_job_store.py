@@ -15,9 +15,9 @@ from adapters.redis.inbox import RedisInbox
 from adapters.redis.job_store import RedisJobStore
 from core.model.conversation import Person
 from core.model.errors import ConfigurationError, DocumentRejected, StoreUnavailable
+from core.model.incoming_events import ReplyTarget
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobState
-from core.model.reply_target import ReplyTarget
-from core.ports.blob_store import BlobStore
+from core.ports.catalog import BlobStore
 from core.ports.inbox import Delivery
 from core.ports.job_store import JobStore
 from tests.adapters.documents.sources.servers import s3_server

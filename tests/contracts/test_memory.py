@@ -19,15 +19,12 @@ from core.model.conversation import Person, ThreadKey
 from core.model.errors import LeaseLost
 from core.model.events import Noticed, TracedEvent
 from core.model.incoming_events import IncomingMessage
-from core.model.message_records import CheckpointState, QuestionState
-from core.model.records import Record
-from core.ports.checkpoints import Checkpoints
-from core.ports.feedback import Feedback, FeedbackStore
+from core.model.records import CheckpointState, QuestionState, Record
 from core.ports.inbox import Delivery, Inbox, Lease
-from core.ports.memory import AskedQuestion, Memory, ThreadRecord
+from core.ports.job_store import Proposal, ProposalStore
+from core.ports.memory import AskedQuestion, Checkpoints, Feedback, FeedbackStore, Memory, ThreadRecord
 from core.ports.message_state import CancelReason, MessageStateStore
-from core.ports.proposal_store import Proposal, ProposalStore
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
 from tests.contracts.conversations import ANA, BEN, NOW, OTHER_THREAD, THREAD, evidence, parked, turn
 from tests.contracts.records import WORDS, product_types, sample
 from tests.contracts.test_inbox import AT_ONCE, WAIT

@@ -12,8 +12,7 @@ from adapters.redis.keys import record_key
 from adapters.redis.message_state import RedisMessageStateStore
 from core.model.conversation import ThreadKey
 from core.model.errors import LeaseLost
-from core.model.message_records import QuestionState
-from core.model.records import NUMBERED, PERSON, Record
+from core.model.records import NUMBERED, PERSON, QuestionState, Record
 from core.ports.inbox import Delivery, Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
 from tests.fakes.memory.inbox import InProcessInbox

@@ -8,8 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.processes import RedisNamedLeases, RedisProcessRegistry
-from core.ports.named_leases import NamedLeases
-from core.ports.process_registry import ProcessRegistry, ServingProcess
+from core.ports.inbox import NamedLeases, ProcessRegistry, ServingProcess
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.processes import InProcessNamedLeases, InProcessProcessRegistry
 

@@ -9,9 +9,9 @@ from redis.asyncio import Redis
 from adapters.redis.kb_stores import RedisProposalStore
 from core.model.conversation import Person
 from core.model.errors import Busy
+from core.model.incoming_events import ReplyTarget
 from core.model.jobs import Job, JobKind
-from core.model.reply_target import ReplyTarget
-from core.ports.proposal_store import Decision, Proposal, ProposalStore
+from core.ports.job_store import Decision, Proposal, ProposalStore
 from tests.fakes.memory.proposal_store import InProcessProposalStore
 
 ADA = Person("slack:T1/U1", "Ada")

@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 
 from adapters.redis.kb_stores import RedisScheduleStore
 from core.model.conversation import Person
-from core.ports.schedule_store import Every, Schedule, ScheduleStore
+from core.ports.job_store import Every, Schedule, ScheduleStore
 from tests.fakes.memory.schedule_store import InProcessScheduleStore
 
 ADA = Person("slack:T1/U1", "Ada")

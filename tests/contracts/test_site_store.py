@@ -8,8 +8,8 @@ from redis.asyncio import Redis
 
 from adapters.redis.kb_stores import RedisSiteStore
 from core.model.conversation import Person
-from core.model.sites import Site
-from core.ports.site_store import SiteStore
+from core.model.jobs import Site
+from core.ports.job_store import SiteStore
 from tests.fakes.memory.site_store import InProcessSiteStore
 
 ADA = Person("slack:T1/U1", "Ada")

@@ -4,7 +4,7 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.trace_store import RedisTraceStore
-from core.model.answer import Answer, Claim, ClaimVerdict, Outcome, Support, Verdict
+from core.model.answer import Answer, Claim, ClaimVerdict, Outcome, Support, UsageCounts, Verdict
 from core.model.events import (
     AgentCompleted,
     AgentEvent,
@@ -25,8 +25,7 @@ from core.model.events import (
     RoutingDecided,
     TracedEvent,
 )
-from core.model.usage import UsageCounts
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
 from tests.contracts.conversations import parked
 from tests.fakes.memory.stores import InProcessTraceStore
 

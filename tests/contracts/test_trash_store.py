@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from adapters.redis.kb_stores import RedisTrashStore
 from core.model.conversation import Person
 from core.model.knowledge import Document, KnowledgeBase
-from core.ports.trash_store import RemovedDocument, TrashStore
+from core.ports.catalog import RemovedDocument, TrashStore
 from tests.fakes.memory.trash_store import InProcessTrashStore
 
 ADA = Person("slack:T1/U1", "Ada")

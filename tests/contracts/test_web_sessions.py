@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 
 from adapters.redis.web_stores import RedisWebSessions
 from core.model.conversation import Person
-from core.ports.web_sessions import CHAT_SECONDS, SignInMethod, WebSession, WebSessions
+from core.ports.access import CHAT_SECONDS, SignInMethod, WebSession, WebSessions
 from tests.fakes.memory.web_sessions import InProcessWebSessions
 
 ADA = WebSession(Person("web:user/ada", "ada"), SignInMethod.PROXY, is_admin=True, csrf="c")

@@ -28,7 +28,6 @@ from core.model.inquiry import (
     ListSources,
     Overview,
     Plan,
-    Profile,
     ReadSection,
     Reply,
     SearchAction,
@@ -36,6 +35,7 @@ from core.model.inquiry import (
     SearchSource,
     Sufficient,
 )
+from core.model.profile import Profile
 from core.ports.reasoner import DraftDeclined, DraftPart, GradesWithDecision, Reasoner
 from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
 from tests.fakes.model.endpoint import Fails, RecordedRequest, Says, Scripted, ScriptedEndpoint

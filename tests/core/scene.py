@@ -21,8 +21,9 @@ from core.model.events import (
     CheckpointReached,
     Noticed,
 )
-from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Checkpoint, Choice, Limits, Profile
+from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Checkpoint, Choice, Limits
 from core.model.knowledge import Document, KnowledgeBase, Locator, Passage
+from core.model.profile import Profile
 from core.ports.reasoner import Reasoner
 from core.retrieval.hybrid import Retriever
 from core.service.actions.user_actions import UserActions

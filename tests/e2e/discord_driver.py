@@ -10,8 +10,8 @@ from adapters.discord.outbound.answer_view import MANNERS
 from adapters.discord.platform import DiscordPlatform
 from core.model.channel_settings import ChosenSettings
 from core.model.principals import channel_principal
-from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox
+from core.ports.memory import Checkpoints
 from core.ports.message_state import MessageStateStore
 from core.service.actions.user_actions import UserActions
 from tests.e2e.driver import Running, Seen

@@ -12,9 +12,8 @@ from dataclasses import replace
 from adapters.discord.outbound.answer_view import MANNERS
 from adapters.discord.platform import DiscordPlatform
 from core.model.channel_settings import ChannelSettings
-from core.model.parsed_document import Block, ParsedDocument
-from core.service.actions.memory_controls import MemoryControls
-from core.service.actions.user_actions import UserActions
+from core.model.document_content import Block, ParsedDocument
+from core.service.actions.user_actions import MemoryControls, UserActions
 from core.service.delivery.pacing import PacingLimits
 from core.service.kb.service import KnowledgeCommands
 from core.service.message_handler import MessageHandler

@@ -5,8 +5,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox
+from core.ports.memory import Checkpoints
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import Platform
 from core.service.actions.user_actions import UserActions

@@ -9,12 +9,12 @@ from typing import Any
 from core.model.budget import Meter
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Thread
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry
-from core.model.parsed_document import Block, ParsedDocument
-from core.ports.metrics import Metrics, NoMetrics
 from core.ports.reasoner import DraftPart
+from core.ports.usage import Metrics, NoMetrics
 from core.service.actions.user_actions import UserActions
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from adapters.discord.preflight import preflight
-from core.model.transcripts import Conversation
+from core.model.document_content import Conversation
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.results import BaseDescribed, BaseList, KbResult, ProposalSent, RemovalPreview
 from core.service.kb.service import KnowledgeCommands

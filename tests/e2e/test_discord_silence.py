@@ -12,7 +12,7 @@ from core.model.channel_settings import ChosenSettings
 from core.model.errors import Busy
 from core.model.principals import channel_principal
 from core.ports.inbox import Delivery
-from core.service.backfill import BackfillCursor
+from core.service.incoming import BackfillCursor
 from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, FakeDiscord

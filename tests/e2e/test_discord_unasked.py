@@ -7,8 +7,8 @@ import pytest
 from adapters.discord.preflight import permissions, preflight
 from core.model.channel_settings import ChannelSettings, ChosenSettings, channel_settings
 from core.model.principals import channel_principal
-from core.service.backfill import BackfillCursor
 from core.service.channel_settings import PROPOSALS_LABEL
+from core.service.incoming import BackfillCursor
 from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, FakeDiscord, Message

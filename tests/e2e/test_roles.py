@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.container import SystemClock
-from core.service.leader_lease import NamedLeaderLease, NeverLeader
+from bot.stores import SystemClock
+from core.service.leases import NamedLeaderLease, NeverLeader
 from tests.e2e.discord_driver import DiscordDriver
 from tests.e2e.driver import PlatformDriver, Running
 from tests.e2e.inprocess import REFUNDS, Bot

@@ -29,13 +29,12 @@ from adapters.slack.platform import SlackPlatform
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError
 from core.model.events import AgentEvent
-from core.model.incoming_events import IncomingMessage
+from core.model.incoming_events import IncomingMessage, ReplyMode, ReplyTarget
 from core.model.knowledge import KnowledgeBase
-from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.memory import AskedQuestion
 from core.ports.platform import MessageState, Platform
-from core.service.actions.kept_answers import Quotes
-from core.service.actions.overview import KnowledgeBaseSummary
+from core.service.actions.answers import Quotes
+from core.service.actions.user_actions import KnowledgeBaseSummary
 from core.service.event_presenter import EventPresenter
 from core.service.kb.job_cards import job_card
 from core.service.kb.summaries import summarize_job

@@ -14,7 +14,7 @@ from adapters.slack.kb.job_cards import EDITS
 from adapters.slack.platform import SlackPlatform
 from core.model.jobs import Job, JobProgress, JobStage, JobState
 from core.ports.index import Scope
-from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.platform import PlatformCapabilities
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.job_runner import JobRunner
 from tests.core.service.kb.knowledge_room import Room

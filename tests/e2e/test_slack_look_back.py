@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from core.model.conversation import ThreadKey
-from core.service.backfill import MOST_PLACES, ActivePlace, BackfillCursor
+from core.service.incoming import MOST_PLACES, ActivePlace, BackfillCursor
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver
 from tests.fakes.memory.inbox import InProcessInbox

@@ -9,7 +9,7 @@ import pytest
 from adapters.slack.inbound import event_listener
 from core.model.inquiry import AskBack
 from core.service.actions.wording import ANSWER_AGAIN, YOU_EDITED
-from core.service.backfill import BackfillCursor
+from core.service.incoming import BackfillCursor
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver
 from tests.fakes.slack import FakeSlack, Message, specs_are_here

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from core.model.events import FinalEvent
-from core.ports.metrics import Metrics
+from core.ports.usage import Metrics
 
 TURNS = 25  # looks in a row: between two, whoever has just finished completes its delivery
 LOOK_SECONDS = 0.02

@@ -12,14 +12,14 @@ from adapters.redis.inbox import RedisInbox
 from adapters.terminal.operator import PLATFORM as TERMINAL
 from adapters.terminal.operator import operator
 from bot.container import Footnote, open_footnote
-from bot.knowledge_stack import JOBS
+from bot.knowledge_stack import JOBS, rules_of
 from core.ingestion.ingestor import Ingestor, IngestResult, Progress, Retire
-from core.ingestion.material import Material
-from core.model.file_content import FileContent
+from core.ingestion.originals import Material
+from core.model.document_content import FileContent
 from core.model.jobs import JobStage
 from core.model.knowledge import Document
 from core.ports.index import Index
-from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.platform import PlatformCapabilities
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_runner import JobRunner
 from core.service.kb.job_worker import JobWorker
@@ -90,7 +90,10 @@ def worker(footnote: Footnote, ingestor: Ingestor | None = None) -> JobWorker:
         trash=kept.deps.trash,
         site_store=kept.deps.site_store,
         item_sources=ItemSources(
-            kept.deps.catalog, kept.deps.blobs, WebCrawler(Fetcher(kept.rules)), {TERMINAL: PlatformCapabilities()}
+            kept.deps.catalog,
+            kept.deps.blobs,
+            WebCrawler(Fetcher(rules_of(kept.settings))),
+            {TERMINAL: PlatformCapabilities()},
         ),
         clock=kept.deps.clock,
     )

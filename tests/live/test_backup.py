@@ -11,7 +11,7 @@ from bot.cli import ask as asking
 from bot.cli import backup as keeping
 from bot.cli import documents
 from bot.container import Footnote, open_footnote
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
 from core.model.conversation import ThreadKey
 from core.model.errors import ConfigurationError, NotFound
 from core.ports.inbox import Delivery

@@ -15,9 +15,10 @@ from bot.container import Footnote
 from core.agent.agent import Agent
 from core.agent.run import AgentDeps
 from core.ingestion.ingestor import Ingestor
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey
+from core.model.document_content import Conversation, TranscriptMessage
 from core.model.errors import FootnoteError
 from core.model.events import CheckpointReached
 from core.model.incoming_events import FileReference, Permissions
@@ -33,9 +34,8 @@ from core.model.inquiry import (
     SearchKnowledge,
     SearchSource,
 )
+from core.model.jobs import Site
 from core.model.knowledge import KnowledgeBase
-from core.model.sites import Site
-from core.model.transcripts import Conversation, TranscriptMessage
 from core.ports.catalog import Catalog
 from core.ports.index import Index
 from core.ports.memory import Memory
@@ -45,7 +45,7 @@ from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.results import accepted_jobs, is_success
 from core.service.kb.service import KnowledgeService
 from core.service.question_service import Question, QuestionService
-from core.service.visible_memory import VisibleMemory
+from core.service.visibility import VisibleMemory
 from tests.core.service.kb.knowledge_room import Room, words
 from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.scripted_reasoner import ScriptedReasoner

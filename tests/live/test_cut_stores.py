@@ -10,12 +10,13 @@ import pytest
 
 from adapters.redis.memory import RedisMemory
 from bot.cli import kb as knowledge
-from bot.container import OpenCatalog, open_catalog, open_footnote
+from bot.container import open_footnote
+from bot.stores import Stores, open_catalog
 from core.ingestion.originals import original_name
 from core.model.conversation import Audience
 from core.model.errors import FootnoteError, StoreUnavailable
 from core.service.kb.commands import KbCommand, KbVerb
-from core.service.visible_bases import VisibleBases
+from core.service.visibility import VisibleBases
 from tests.cut_home import (
     ADA,
     ADAS,
@@ -48,7 +49,7 @@ def home(history: History, tmp_path: Path) -> Path:
     return history.copy(tmp_path / "home")
 
 
-async def _holds(opened: OpenCatalog, history: History) -> None:
+async def _holds(opened: Stores, history: History) -> None:
     """Everything is there again, nothing that was removed or forgotten is, and only admins can read."""
     bases = await opened.catalog.bases()
     documents = await opened.catalog.documents(frozenset(base.name for base in bases))
@@ -70,7 +71,7 @@ async def test_what_a_cut_memory_file_lost_is_made_again_and_closed_to_all_but_a
         await opened.catalog.bases()
         (notice,) = opened.lost_changes.take_notices()
         assert re.match(r"Redis had lost its last \d+ changes?\b.*: footnote kb confirm NAME\.", notice)
-        assert bool(opened.notices) is (cut not in STEPS)  # a file that ends between two records looks whole
+        assert bool(opened.startup_notices) is (cut not in STEPS)  # a file that ends between two records looks whole
         await _holds(opened, history)
     async with open_catalog(settings_of(home)) as again:
         await _holds(again, history)

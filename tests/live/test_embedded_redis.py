@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
+from adapters.redis import embedded_server
 from adapters.redis.client import bounded_call, connect, durability, probe
 from adapters.redis.embedded_server import SOCKET_PATH_LIMIT, EmbeddedValkey
 from adapters.redis.inbox import RedisInbox
@@ -276,6 +278,26 @@ async def test_a_stale_pid_of_some_other_process_is_not_touched(folder: Path) ->
     (folder / "valkey.pid").write_text(str(os.getpid()))
     async with EmbeddedValkey(folder) as valkey:
         assert valkey.pid != os.getpid()
+
+
+async def test_a_servers_program_of_the_system_is_used_where_none_is_packaged(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which("redis-server") is None and shutil.which("valkey-server") is None:
+        pytest.skip("There is no Redis server on this system.")
+    monkeypatch.setattr(embedded_server, "find_spec", lambda _: None)
+    for written in (False, True):
+        async with EmbeddedValkey(folder) as valkey, aclosing(connect(valkey.url)) as client:
+            assert bool(await client.exists("kept")) is written
+            await client.set("kept", 1)
+    assert not Path(EmbeddedValkey(folder).url.removeprefix("unix://")).exists()  # the last one ended it
+
+
+def test_no_servers_program_is_one_line_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded_server, "find_spec", lambda _: None)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ConfigurationError, match="no Valkey or Redis server on this machine"):
+        embedded_server.server_program()
 
 
 async def test_a_data_directory_that_is_a_file_is_said(folder: Path) -> None:

@@ -19,7 +19,7 @@ from adapters.terminal.operator import OPERATOR
 from bot.container import Footnote
 from bot.garbage_collection import freeze_loaded_objects
 from core.ingestion.ingestor import Change
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
 from core.model.conversation import Audience, ThreadKey
 from core.service.question_service import Question
 

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.terminal.operator import operator
 from bot.container import Footnote, open_footnote
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
 from core.model.conversation import ThreadKey
 from core.model.jobs import ItemState, Job, JobState
 from core.ports.index import Scope

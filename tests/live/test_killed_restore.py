@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.container import open_catalog, open_footnote
+from bot.container import open_footnote
+from bot.stores import open_catalog
 from core.model.conversation import Audience
-from core.service.visible_bases import VisibleBases
+from core.service.visibility import VisibleBases
 from tests.cut_home import CHANNEL, History, make_history, settings_of
 from tests.sample_home import copy_sample_home
 

@@ -14,7 +14,7 @@ from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from bot.container import open_footnote
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
 from core.model.answer import Answer, Outcome
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.events import AgentCompleted, CheckpointReached

@@ -11,7 +11,7 @@ from bot.cli import ask as asking
 from bot.cli import documents
 from bot.container import open_footnote
 from bot.sample_company import BASE, NOTICE, sample_settings
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
 from tests.live.conftest import settings_for
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]

@@ -12,10 +12,10 @@ from adapters.terminal.operator import operator
 from bot.cli import documents
 from bot.cli import kb as knowledge
 from bot.container import Footnote
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
 from core.model.errors import FootnoteError
 from core.ports.index import Scope
-from core.ports.schedule_store import Every
+from core.ports.job_store import Every
 from core.service.kb.commands import KbCommand, KbVerb
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]

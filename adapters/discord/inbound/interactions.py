@@ -22,8 +22,7 @@ from adapters.discord.outbound.messages import NOBODY
 from adapters.discord.outbound.sanitizer import SanitizedView
 from core.model.conversation import ThreadKey
 from core.model.errors import WENT_WRONG, FootnoteError, NotFound, PlatformUnavailable
-from core.model.incoming_events import IncomingMessage
-from core.model.reply_target import ReplyMode, ReplyTarget
+from core.model.incoming_events import IncomingMessage, ReplyMode, ReplyTarget
 from core.service.actions.wording import GONE
 
 LOOK_UP_SECONDS = 2.0  # of the 3 within which a press must be acknowledged

@@ -18,7 +18,7 @@ import structlog
 
 from adapters.discord.api.errors import TokenRefused, api_call, find
 from core.model.errors import FootnoteError, PlatformUnavailable
-from core.service.backfill import MOST_NOTED, BackfillPlaces
+from core.service.incoming import MOST_NOTED, BackfillPlaces
 
 LISTEN_SECONDS = 5.0  # between two notes that we hear
 READ_SECONDS = 30.0  # for one place

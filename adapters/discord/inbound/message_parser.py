@@ -16,10 +16,8 @@ from adapters.discord.api.ids import key_of, person_of
 from adapters.discord.inbound.message_words import BotIdentity, attachments_of, words_of
 from adapters.discord.outbound.answer_records import stamp_of
 from core.model.conversation import ThreadKey
-from core.model.incoming_events import OUR_MENTION, FileReference, IncomingMessage
-from core.model.message_text import plain_question
-from core.model.pointing import GREETING, only_points
-from core.model.reply_target import ReplyMode, ReplyTarget
+from core.model.incoming_events import OUR_MENTION, FileReference, IncomingMessage, ReplyMode, ReplyTarget
+from core.model.message_text import GREETING, only_points, plain_question
 
 POSTED_BY_PEOPLE = (discord.MessageType.default, discord.MessageType.reply)  # all others are Discord's own notes
 

@@ -13,7 +13,7 @@ import structlog
 from core.model.errors import Busy, FootnoteError, StoreUnavailable
 from core.model.incoming_events import Incoming
 from core.ports.inbox import Inbox
-from core.service.delivery_codec import delivery
+from core.service.incoming import delivery
 
 MOST_WAITING = 2_000
 PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)  # seconds between tries

@@ -39,8 +39,8 @@ from adapters.discord.outbound.text import answer_parts, clip, escape, markdown,
 from core.model.answer import Answer
 from core.model.conversation import Audience, Turn
 from core.model.errors import Denied, FootnoteError, NotFound
-from core.model.reply_target import ReplyMode, ReplyTarget
-from core.service.actions.kept_answers import Quotes
+from core.model.incoming_events import ReplyMode, ReplyTarget
+from core.service.actions.answers import Quotes
 from core.service.actions.presses import (
     RATINGS,
     AnswerAction,
@@ -49,6 +49,7 @@ from core.service.actions.presses import (
     PressResult,
     Rated,
     Shared,
+    press_button,
 )
 from core.service.actions.wording import (
     FINISHED,
@@ -77,7 +78,7 @@ class RatingButtons:
 
     async def rate(self, interaction: Interaction, action: AnswerAction, press: AnswerPress) -> None:
         """Keep it; who was not helped is asked why, in a form."""
-        async with asyncio.timeout(LOOK_UP_SECONDS), self._app.user_actions.presses.press(action, press):
+        async with asyncio.timeout(LOOK_UP_SECONDS), press_button(self._app.user_actions.answers, action, press):
             pass
         if action is AnswerAction.HELPFUL:
             await tell(interaction, THANKS)
@@ -88,7 +89,7 @@ class RatingButtons:
         """Keep why an answer did not help."""
         shown = await find_answer(self._app.answer_index, trace_id)
         person = person_of(interaction.user)
-        await self._app.user_actions.ratings.rate(shown.thread, trace_id, person, helpful=False, reason=reason)
+        await self._app.user_actions.answers.rate(shown.thread, trace_id, person, helpful=False, reason=reason)
         await self._offer_correction(interaction, trace_id)
 
     async def _offer_correction(self, interaction: Interaction, trace_id: str) -> None:
@@ -143,7 +144,7 @@ class AnswerButtons:
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 shown = await find_answer(self._app.answer_index, trace_id, FINISHED)
                 question = DiscordQuestionState(thread=shown.thread, message=shown.subject)
-                await self._app.user_actions.cancellation.stop(
+                await self._app.user_actions.questions.stop(
                     question, person_of(interaction.user), partial(administers, interaction)
                 )
             await acknowledge_press(interaction)
@@ -158,9 +159,8 @@ class AnswerButtons:
             if action is not AnswerAction.SHARE:
                 await acknowledge(interaction, alone=True)
             role = await self._role_to_call(interaction, shown) if action is AnswerAction.HANDOFF else 0
-            async with self._app.user_actions.presses.press(
-                action, self._pressed(interaction, shown, trace_id, action)
-            ) as outcome:
+            pressed = self._pressed(interaction, shown, trace_id, action)
+            async with press_button(self._app.user_actions.answers, action, pressed) as outcome:
                 await self._show_outcome(interaction, shown, outcome, role)
             match outcome:
                 case HandedOver():
@@ -207,7 +207,7 @@ class AnswerButtons:
             response = await acknowledge(interaction, alone=shown.private)
             person = person_of(interaction.user)
             reader = await self._app.channel_access.audience_of_interaction(interaction)
-            asking = self._app.user_actions.follow_ups.ask(shown.thread, trace_id, number, person, reader)
+            asking = self._app.user_actions.answers.ask_follow_up(shown.thread, trace_id, number, person, reader)
             async with asking as suggested:
                 question = suggested.question
                 asked = asked_by(interaction, shown.thread, question, alone=shown.private, response=response)
@@ -222,7 +222,7 @@ class AnswerButtons:
             if person.id != shown.asker:
                 raise Denied(NOT_YOURS_TO_REPEAT)
             response = await acknowledge(interaction, alone=shown.private)
-            async with self._app.user_actions.late_edits.repeat(state, person) as edited:
+            async with self._app.user_actions.questions.repeat(state, person) as edited:
                 asked = asked_by(interaction, shown.thread, edited.text, alone=shown.private, response=response)
                 again = replace(edited, id=asked.id, thread=asked.thread, reply_target=asked.reply_target, edited=False)
                 await enqueue(self._ordered_queue, interaction, replace(again, files=files_on(edited)))

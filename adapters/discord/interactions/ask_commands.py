@@ -37,10 +37,9 @@ from adapters.discord.outbound.text import clip, escape
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError, NotFound
-from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.incoming_events import FileReference, IncomingMessage, ReplyMode, ReplyTarget
 from core.model.message_text import LONGEST_QUESTION, plain_question
-from core.model.reply_target import ReplyMode, ReplyTarget
-from core.service.answer_visibility import AnswerVisibility, answer_visibility
+from core.service.channel_settings import AnswerVisibility, answer_visibility
 
 LOOK_SECONDS = 1.0
 MOST_NAMED = 10  # people in one question

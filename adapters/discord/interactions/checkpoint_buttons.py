@@ -58,7 +58,7 @@ class CheckpointButtons:
     ) -> tuple[Checkpoint, Choice, str]:
         """Return the choice if it can still be made, by this person. Raises NotFound and Denied."""
         person, is_admin = person_of(interaction.user), partial(administers, interaction)
-        parked, choice = await self._app.user_actions.choices.find(checkpoint_id, choice_id, person, is_admin)
+        parked, choice = await self._app.user_actions.questions.find_choice(checkpoint_id, choice_id, person, is_admin)
         return parked.checkpoint, choice, parked.inquiry.id
 
     async def _keep(
@@ -79,7 +79,7 @@ class CheckpointButtons:
             text=words,
         )
         note = await self._choice_note(interaction, trace_id, label)
-        await self._app.user_actions.choices.enqueue(f"discord:{interaction.id}", made, label, *note)
+        await self._app.user_actions.questions.enqueue_choice(f"discord:{interaction.id}", made, label, *note)
 
     async def _choice_note(
         self, interaction: Interaction, trace_id: str, label: str

@@ -17,7 +17,7 @@ from adapters.discord.inbound.interactions import tell
 from adapters.discord.outbound.buttons import Interaction
 from core.model.errors import WENT_WRONG, Denied, FootnoteError, NotFound
 from core.model.records import Record
-from core.ports.audit import Audit
+from core.ports.access import Audit
 from core.ports.message_state import MessageStateStore
 
 NO_ADMIN = "Only an admin of this server (Manage Server) can do that here."

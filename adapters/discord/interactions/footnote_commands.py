@@ -21,8 +21,7 @@ from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.text import markdown, markdown_lines
 from core.model.conversation import ThreadKey
 from core.model.principals import channel_principal
-from core.service.actions.outcomes import ThreadForgotten
-from core.service.actions.wording import THIS_THREAD, explanation_text, outcome_text
+from core.service.actions.wording import THIS_THREAD, ThreadForgotten, explanation_text, outcome_text
 from core.service.help import HELP
 from core.service.kb.text_spans import Line, code, plain, strong
 

@@ -20,8 +20,8 @@ from adapters.discord.outbound.messages import TOKEN_SECONDS, Messages, Spot, in
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from adapters.discord.outbound.text import markdown_lines
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
+from core.model.incoming_events import ReplyTarget
 from core.model.jobs import Job
-from core.model.reply_target import ReplyTarget
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import Caller
 from core.service.kb.job_cards import JobCardStates, KeptJobCard, job_card

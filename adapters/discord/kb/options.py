@@ -15,7 +15,7 @@ from adapters.discord.api.ids import PLATFORM, guild_principal, role_principal, 
 from adapters.discord.inbound.interactions import PlaceOption
 from adapters.discord.outbound.buttons import Interaction
 from core.model.principals import channel_principal
-from core.ports.schedule_store import Every
+from core.ports.job_store import Every
 from core.service.kb.commands import MOST_PAGES, KbCommand, KbVerb
 
 MOST_OPTIONS = 8  # of a command: what a person can take in at a glance; Discord would allow 25

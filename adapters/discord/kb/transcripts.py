@@ -16,8 +16,8 @@ from adapters.discord.inbound.message_words import bot_identity, words_of
 from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.text import clip
 from core.model.conversation import ThreadKey
+from core.model.document_content import Conversation, TranscriptMessage
 from core.model.errors import NotFound
-from core.model.transcripts import Conversation, TranscriptMessage
 from core.service.kb.commands import LARGEST_FILE
 
 MOST_MESSAGES = 2_000  # of one thread, and of a channel's own history
@@ -158,7 +158,7 @@ async def download_file(reference: str) -> tuple[str, bytes]:
 
 
 class DiscordTranscripts:
-    """``core.ports.platform_capabilities.Transcript``; a job that goes on after a restart waits for the connection."""
+    """``core.ports.platform.Transcript``; a job that goes on after a restart waits for the connection."""
 
     def __init__(self, app: DiscordApplication) -> None:
         self._app = app

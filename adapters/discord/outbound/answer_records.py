@@ -8,10 +8,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from core.model.conversation import ThreadKey
-from core.model.incoming_events import IncomingMessage
-from core.model.message_records import ChatQuestionState
-from core.model.records import PERSON, THREAD, UNSTORED, Record
-from core.model.reply_target import ReplyMode
+from core.model.incoming_events import IncomingMessage, ReplyMode
+from core.model.records import PERSON, THREAD, UNSTORED, ChatQuestionState, Record
 from core.ports.chat import Superseded
 from core.ports.message_state import MessageStateStore
 

@@ -19,9 +19,8 @@ from adapters.discord.outbound.messages import Messages, Spot, interaction_time,
 from adapters.discord.outbound.sanitizer import SanitizedView
 from adapters.discord.outbound.text import escape
 from core.model.errors import Denied, NotFound, PlatformUnavailable
-from core.model.incoming_events import IncomingMessage
-from core.model.message_records import ChatQuestionState
-from core.model.reply_target import ReplyMode, ReplyTarget
+from core.model.incoming_events import IncomingMessage, ReplyMode, ReplyTarget
+from core.model.records import ChatQuestionState
 from core.ports.chat import (
     AnswerPlace,
     CallRefused,

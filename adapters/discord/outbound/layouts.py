@@ -15,9 +15,8 @@ from adapters.discord.outbound.buttons import Button, answer_button, choice_butt
 from adapters.discord.outbound.sanitizer import SanitizedView, Text, links_in
 from adapters.discord.outbound.text import LAYOUT_TEXT_LIMIT, answer_parts, clip, escape, link, markdown, source_lines
 from core.model.answer import Answer, Citation
-from core.model.incoming_events import IncomingMessage
+from core.model.incoming_events import IncomingMessage, ReplyMode
 from core.model.inquiry import Checkpoint
-from core.model.reply_target import ReplyMode
 from core.ports.answer_view import Step, StepState
 from core.ports.chat import AnswerPlace, Concluded, End, Failed, Offered, Work
 from core.service.actions.presses import RATINGS, AnswerAction, actions_below

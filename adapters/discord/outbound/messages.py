@@ -30,7 +30,7 @@ from adapters.discord.outbound.layouts import layout_text, message_text, shown_i
 from adapters.discord.outbound.sanitizer import SanitizedView, label, markdown
 from adapters.discord.outbound.text import thread_name
 from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
-from core.model.reply_target import ReplyMode, ReplyTarget
+from core.model.incoming_events import ReplyMode, ReplyTarget
 
 NOBODY = discord.AllowedMentions.none()
 THREAD_MINUTES: Literal[1440] = 1440  # of silence, until a thread is put away; it opens again on a message

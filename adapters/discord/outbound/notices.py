@@ -9,7 +9,7 @@ from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.messages import Spot, nonce, spot_of
 from core.model.conversation import Audience, ThreadKey
 from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
-from core.model.reply_target import ReplyMode, ReplyTarget
+from core.model.incoming_events import ReplyMode, ReplyTarget
 
 log = structlog.get_logger(__name__)
 

@@ -10,8 +10,8 @@ from adapters.documents.encodings import decode
 from adapters.documents.format import Format
 from adapters.documents.tables import pipe_table
 from adapters.documents.titles import choose_title, iso_date
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 _HEADING = re.compile(r"^(={1,6})\s+(?P<words>\S.*?)\s*=*$")
 _ATTRIBUTE = re.compile(r"^:(!?[\w-]+!?):\s*(.*?)\s*$")

@@ -8,8 +8,8 @@ from typing import Any
 from adapters.documents.encodings import decode
 from adapters.documents.format import Format
 from adapters.documents.titles import choose_title, iso_date, safe_link
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 MAX_EVENTS = 20_000
 MAX_INVITED = 50

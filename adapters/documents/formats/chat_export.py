@@ -18,8 +18,8 @@ from adapters.documents.encodings import decode
 from adapters.documents.format import Format, Package
 from adapters.documents.titles import choose_title, safe_link, stem, with_address
 from adapters.documents.zip_package import open_package, part
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 MAX_MESSAGES = 200_000
 STRETCH_CHARS = 1_200

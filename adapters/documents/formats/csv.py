@@ -11,8 +11,8 @@ from adapters.documents.encodings import decode
 from adapters.documents.format import Format
 from adapters.documents.tables import stretches
 from adapters.documents.titles import choose_title
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 MAX_ROWS = 300_000
 FIELD_CHARS = 1_000_000

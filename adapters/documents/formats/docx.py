@@ -16,8 +16,8 @@ from adapters.documents.formats.omml import latex
 from adapters.documents.office_package import is_office_xml, open_transitional
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date, with_address
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"

@@ -15,8 +15,8 @@ from adapters.documents.format import Format
 from adapters.documents.formats.calendar import invitation
 from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, iso_date
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
 from core.model.plain_text import one_line
 
 MAX_PARTS = 500

@@ -12,8 +12,8 @@ from adapters.documents.formats.html import page_text
 from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, first_heading, iso_date
 from adapters.documents.zip_package import open_package, part, xml
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

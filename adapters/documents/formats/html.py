@@ -10,8 +10,8 @@ from adapters.documents.encodings import decode
 from adapters.documents.format import Format
 from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, iso_date, safe_link
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Block, ParsedDocument
 
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w:.-]+)""", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.-]+)""")

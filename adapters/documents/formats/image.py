@@ -7,7 +7,7 @@ from adapters.documents import media_types
 from adapters.documents.format import Format
 from adapters.documents.ocr.page_images import page_count
 from adapters.documents.titles import stem
-from core.model.parsed_document import ParsedDocument, PicturePage
+from core.model.document_content import ParsedDocument, PicturePage
 
 
 def read(name: str, data: bytes) -> ParsedDocument:

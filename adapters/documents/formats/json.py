@@ -9,8 +9,8 @@ from adapters.documents.encodings import decode
 from adapters.documents.format import Format
 from adapters.documents.tables import STRETCH_CHARS, record, stretches
 from adapters.documents.titles import choose_title
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 MAX_RECORDS = 200_000
 MAX_DEPTH = 60

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from adapters.documents.encodings import decode
 from adapters.documents.format import Format
 from adapters.documents.titles import choose_title
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 MAX_LINES = 300_000
 ENTRY_CHARS = 2_000

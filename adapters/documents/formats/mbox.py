@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from adapters.documents.format import Format
 from adapters.documents.formats.eml import letter, parts_of
 from adapters.documents.titles import choose_title
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Block, ParsedDocument
 
 MAX_MAILS = 20_000
 _SEPARATOR = r"From [^\r\n]{0,200}\d\d:\d\d[^\r\n]{0,40}"

@@ -10,8 +10,8 @@ from adapters.documents.format import Format
 from adapters.documents.formats.eml import html_to_text, letter
 from adapters.documents.formats.html import page_text
 from adapters.documents.zip_package import MAX_PART
+from core.model.document_content import ParsedDocument
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import ParsedDocument
 
 if TYPE_CHECKING:
     import olefile

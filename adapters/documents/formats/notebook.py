@@ -8,8 +8,8 @@ from adapters.documents.encodings import decode
 from adapters.documents.format import Format
 from adapters.documents.formats.text import read_markdown
 from adapters.documents.titles import choose_title
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 MAX_CELLS = 20_000
 MAX_OUTPUT = 2_000

@@ -9,8 +9,8 @@ from adapters.documents.format import Format
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date, with_address
 from adapters.documents.zip_package import open_package, part, refuse_declared_entities, xml
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

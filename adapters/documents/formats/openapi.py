@@ -8,8 +8,8 @@ from typing import Any
 from adapters.documents.encodings import decode
 from adapters.documents.format import Format
 from adapters.documents.titles import choose_title
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 MAX_YAML = 8 * 1024 * 1024
 MAX_OPERATIONS = 5_000

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from adapters.documents.encodings import decode
 from adapters.documents.format import Format
 from adapters.documents.titles import choose_title, iso_date
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 _HEADING = re.compile(r"^(?P<stars>\*{1,10})\s+(?P<text>\S.*?)(?P<tags>\s+:[\w@#%:]+:)?\s*$")
 _KEYWORD = re.compile(r"^\s*#\+(?P<key>[\w-]+):\s*(?P<value>.*?)\s*$")

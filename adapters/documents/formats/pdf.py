@@ -19,8 +19,8 @@ from adapters.documents.formats.pdf_lines import Box, Line, read_lines
 from adapters.documents.formats.pdf_pages import PageContent, content_of
 from adapters.documents.formats.pdf_tables import FoundTable, RuledPage, ruled_tables
 from adapters.documents.titles import choose_title, iso_date
+from core.model.document_content import Block, ParsedDocument, PicturePage
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument, PicturePage
 
 if TYPE_CHECKING:
     import pypdfium2

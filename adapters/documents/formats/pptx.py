@@ -16,8 +16,8 @@ from adapters.documents.office_package import is_office_xml, open_transitional
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date, with_address
 from adapters.documents.zip_package import xml
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -14,8 +14,8 @@ from adapters.documents.formats.rst_directives import accept_unknown, plain_labe
 from adapters.documents.formats.text import read_text, trim_lines
 from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 if TYPE_CHECKING:
     from docutils.nodes import document

@@ -12,8 +12,8 @@ from adapters.documents.encodings import clean
 from adapters.documents.format import Format
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date, with_address
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 _ADDRESS = re.compile(rb'[^"\\]{0,200}?HYPERLINK[^"\\]{0,40}"(https?://[^"\s\\]{1,400})"')
 _TOKEN = re.compile(

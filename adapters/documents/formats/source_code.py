@@ -14,8 +14,8 @@ from adapters.documents.encodings import decode
 from adapters.documents.format import Format
 from adapters.documents.formats.text import trim_lines
 from adapters.documents.titles import stem
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 LANGUAGES = {
     "py": "python", "pyi": "python", "js": "javascript", "jsx": "javascript", "mjs": "javascript", "ts": "typescript",

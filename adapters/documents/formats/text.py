@@ -13,9 +13,9 @@ from adapters.documents.formats.markdown_components import looks_like_mdx, with_
 from adapters.documents.formats.markdown_links import addresses_in, with_inline_links
 from adapters.documents.html_tables import with_pipe_tables
 from adapters.documents.titles import choose_title, iso_date, safe_link
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import NoText
 from core.model.markdown_lines import HEADING, fenced_runs, with_fences
-from core.model.parsed_document import Block, ParsedDocument
 
 _UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
 _NO_HEADING = re.compile(r"^\s{0,3}([-*+>|#]|\d+[.)])(\s|$)|^\s{4,}|\|")

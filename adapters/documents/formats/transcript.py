@@ -12,8 +12,8 @@ from itertools import islice
 from adapters.documents.encodings import decode
 from adapters.documents.format import Format
 from adapters.documents.titles import choose_title
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 MAX_CUES = 100_000
 STRETCH_CHARS = 900

@@ -18,8 +18,8 @@ from adapters.documents.number_format import shown_number
 from adapters.documents.office_package import is_office_xml, open_transitional, without_part
 from adapters.documents.titles import choose_title, iso_date, with_address
 from adapters.documents.zip_package import open_package
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MAX_ROWS = 200_000

@@ -9,8 +9,8 @@ from adapters.documents import media_types, reader
 from adapters.documents.format import Format
 from adapters.documents.titles import stem
 from adapters.documents.zip_package import check_sizes, open_package, part
+from core.model.document_content import Block, ParsedDocument, PicturePage
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Block, ParsedDocument, PicturePage
 
 ZIP = "application/zip"
 MAX_DOCUMENTS = 1_000

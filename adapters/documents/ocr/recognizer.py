@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.documents.ocr.languages import READ, language_of, script_of
 from adapters.documents.ocr.page_images import page_image
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 if TYPE_CHECKING:
     import numpy as np

@@ -20,8 +20,8 @@ from typing import Self
 
 import adapters
 from adapters.documents.sandbox.protocol import LENGTH, WHOLE_FILE, PageWanted, frame, in_slices
+from core.model.document_content import ParsedDocument, PicturePage
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import ParsedDocument, PicturePage
 
 log = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Self
 
+from core.model.document_content import Block, ParsedDocument, PicturePage
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument, PicturePage
 
 LENGTH = struct.Struct(">Q")
 SLICE = 128 * 1024  # characters of text in a line, about; or an eighth as many numbers

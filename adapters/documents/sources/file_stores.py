@@ -25,8 +25,7 @@ from adapters.documents.sources.connections import (
     resolve_with_system,
 )
 from core.model.errors import FetchRefused
-from core.ports.file_stores import StoredFile
-from core.ports.web import PageGone
+from core.ports.sources import PageGone, StoredFile
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from urllib.robotparser import RobotFileParser
 
 from adapters.documents.web.fetcher import ROBOTS_NAME, Fetcher
 from core.model.errors import FetchRefused
-from core.ports.web import FetchResult, Web
+from core.ports.sources import FetchResult, Web
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

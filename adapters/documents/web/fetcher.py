@@ -23,7 +23,7 @@ from yarl import URL
 
 from adapters.documents.web.address_policy import address_refusal, host_refusal, is_literal
 from core.model.errors import FetchRefused
-from core.ports.web import FetchResult, PageGone
+from core.ports.sources import FetchResult, PageGone
 
 AddressInfo: TypeAlias = tuple[Any, Any, int, str, tuple[Any, ...]]
 Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]

@@ -5,18 +5,16 @@ always gets the same answer. Each method only joins what the modules beside it d
 a thread of its own, so that a long question keeps nobody else waiting.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import ParamSpec, TypeVar
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer import composer, replies, selection
 from adapters.reasoners.extractive.answer.claims import judge_claim, verbatim
 from adapters.reasoners.extractive.answer.quote_markdown import render
 from adapters.reasoners.extractive.answer.tables.computed_answer import tables_that_answer
+from adapters.reasoners.extractive.answer.tables.releases import releases_that_answer
 from adapters.reasoners.extractive.evidence import (
     answer_odds,
     other_languages,
@@ -30,41 +28,24 @@ from adapters.reasoners.extractive.evidence.clarification import (
     question_back,
     readings,
 )
-from adapters.reasoners.extractive.evidence.reading import ALONE, AnswerReader, Leaning, lean, read_best
+from adapters.reasoners.extractive.evidence.reading import AnswerReader
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
-    Words,
-    rarity_of,
 )
-from adapters.reasoners.extractive.evidence.similarity import KnownVectors, Similarity
-from adapters.reasoners.extractive.evidence.sufficiency import (
-    in_the_same_source,
-    is_layered,
-    known_by_name,
-    rest_of_table,
-)
+from adapters.reasoners.extractive.evidence.similarity import KnownVectors
 from adapters.reasoners.extractive.evidence.versions import without_old_alone
+from adapters.reasoners.extractive.evidence.weighing import Weigher
 from adapters.reasoners.extractive.question import intent
-from adapters.reasoners.extractive.question.answer_type import is_strict
 from adapters.reasoners.extractive.question.follow_up import (
     pronoun_in,
     resolve,
     resolve_part,
 )
 from adapters.reasoners.extractive.question.parts import sides_of
-from adapters.reasoners.extractive.question.query_translation import english_of, is_language_of, note_of_translation
-from adapters.reasoners.extractive.question.spelling import (
-    NoLexicon,
-    correct_spelling,
-    english,
-    lexicon_for,
-    unknown_words,
-    vocabulary_of,
-)
+from adapters.reasoners.extractive.question.query_translation import note_of_translation
 from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.budget import Meter
-from core.model.citation_markers import without_markers
 from core.model.conversation import Exchange, Thread, Turn
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import (
@@ -75,15 +56,13 @@ from core.model.inquiry import (
     Investigate,
     Plan,
     Reply,
-    SearchAction,
     Sufficient,
 )
 from core.model.languages import language_of
-from core.ports.encoder import Encoder
+from core.model.text import without_markers
+from core.ports.index import Encoder
 from core.ports.reasoner import DraftRemark
 
-_Given = ParamSpec("_Given")
-_Result = TypeVar("_Result")
 _SUMMARY = 1_200  # characters
 _QUOTES_OF_FILES = 3
 
@@ -92,19 +71,11 @@ class ExtractiveReasoner:
     """Implements ``core.ports.Reasoner`` by quoting."""
 
     def __init__(self, encoder: Encoder, reader: AnswerReader | None = None, known: KnownVectors | None = None) -> None:
-        """Compare sentences with this encoder, without its answer by words alone; read the best with this reader.
+        """Weigh with this encoder, or by words alone while it is away; read the best units with this reader.
 
         Sentences whose vectors are ``known`` are not encoded.
         """
-        self._similarity = Similarity(encoder, known)
-        self._reader = reader
-        # One thread: several would compete with the loop for the interpreter and be no faster.
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="weighing")
-
-    async def _off_loop(
-        self, compute: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs
-    ) -> _Result:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: compute(*given, **named))
+        self.weigher = Weigher(encoder, reader, known)
 
     @property
     def name(self) -> str:
@@ -133,7 +104,6 @@ class ExtractiveReasoner:
         reasons: list[str] = []
         leans = False
         earlier = lends.exchanges(thread)
-        follows = lends.last_of(earlier)
         for number, need in enumerate(asked.needs):
             # A later part leans on the earlier ones where it says so, or names but one thing: "what's the extension?".
             resolved = resolve(need, earlier) if not number or pronoun_in(need) else resolve_part(need, needs)
@@ -141,7 +111,6 @@ class ExtractiveReasoner:
                 return AskBack("What do you mean? Tell me a word or two about what you are looking for.")
             needs.append(resolved.question)
             reasons.extend([resolved.reason] if resolved.reason else [])
-            follows = None if resolved.holds_last else follows
             leans = leans or (lends.goes_on(need, resolved) and not resolved.amends)
             earlier = (*earlier, Exchange(resolved.question))
         question = needs[0] if len(needs) == 1 else " ".join(needs)
@@ -154,7 +123,6 @@ class ExtractiveReasoner:
             sources_first=asked.sources_first,
             resolved_from_thread=bool(reasons),
             leans_on=lends.quoted_last(thread) if leans else (),
-            follows=follows,
         )
 
     async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
@@ -163,11 +131,11 @@ class ExtractiveReasoner:
             return Reply(summary, "it asks what a file says that hangs on it")
         question = lends.without_naming(intent.split_question(inquiry.question).question)
         items = lends.evidence_of(thread.attachments)
-        weighed = await self.weigh(question, items, items)
-        grades = await self._off_loop(self._grade_found, inquiry, weighed)
+        weighed = await self.weigher.weigh(question, items, items)
+        grades = await self.weigher.off_loop(self._grade_found, inquiry, weighed)
         if max((grade.score for grade in grades), default=0) < inquiry.cutoff:
             return None
-        ranked = await self._off_loop(selection.rank_units, inquiry, weighed, grades, (), of_many=True)
+        ranked = await self.weigher.off_loop(selection.rank_units, inquiry, weighed, grades, (), of_many=True)
         said = "".join(render(selection.choose_quotations(question, ranked, _QUOTES_OF_FILES, items)))
         return Reply(without_markers(said).strip(), "a file that hangs on the question answers it")
 
@@ -175,8 +143,10 @@ class ExtractiveReasoner:
         """Grades in order; for several needs, by the one that a passage meets best."""
         del meter
         pool = (*inquiry.library, *(item for item in evidence if inquiry.library.get(item.id) is None))
-        weighed = [await self.weigh(need, evidence, pool, lends.leaning_of(inquiry)) for need in needs_of(inquiry)]
-        graded = [await self._off_loop(self._grade_found, inquiry, found) for found in weighed]
+        weighed = [
+            await self.weigher.weigh(need, evidence, pool, lends.leaning_of(inquiry)) for need in needs_of(inquiry)
+        ]
+        graded = [await self.weigher.off_loop(self._grade_found, inquiry, found) for found in weighed]
         best = [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
         pairs = zip(best, evidence, strict=True)
         return [
@@ -194,80 +164,15 @@ class ExtractiveReasoner:
         if found and isinstance(inquiry.plan, Investigate) and len(inquiry.plan.queries) > 1:
             asked_of = replace(inquiry, plan=replace(inquiry.plan, question=found[0].asked.question))
         grades = without_old_alone(asked_of, grades, evidence)
-        for known in tables_that_answer(found[0].asked.question, evidence) if found else ():
+        for known in _worked_out(found[0].asked.question, evidence) if found else ():
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         return list(grades.values())
 
-    async def weigh(
-        self,
-        need: str,
-        evidence: Sequence[Evidence],
-        pool: Sequence[Evidence],
-        leaning: Leaning = ALONE,
-    ) -> list[WeighedPassage]:
-        """The units of these passages by their odds for a need; how rare a word is, the pool tells.
-
-        ``leaning`` is what it leans on in its thread. All is weighed in English.
-        """
-        question = await self._in_words_of(need, pool)
-        written = evidence
-        evidence = await self._off_loop(_in_english, evidence)
-        pool = await self._off_loop(_in_english, pool)
-        wanted = {item.id for item in evidence}
-        # Whether a unit stands out shows only beside everything that this question found.
-        found = (*evidence, *(item for item in pool if item.query and item.id not in wanted))
-        texts = [item.passage.searchable for item in found]
-        asked = Words(question, rarity_of(pool), await self._similarity.of_words((question,), texts))
-        weighable = await self._weighable(asked, found, corrected=question != need)
-        layered = is_layered(question) and known_by_name(question, pool)
-        reader = None if layered else self._reader  # what stands on the way to an answer does not answer
-        some = weighable if reader else weighable[: len(evidence)]
-        weighed = await self._off_loop(answer_odds.weigh_units, asked, pool, weighable, some, layered=layered)
-        if reader:  # of everything that was found: a later search reads what comes before the least likely of a former
-            # Among several sentences there is a figure or a name for any question that asks for one, and much that
-            # seems to answer a gloss, or what its thread lends to a question.
-            lent = leaning.typed or leaning.behind or note_of_translation(need, question)
-            alone = not (lent or is_strict(question))
-            weighed = await read_best(reader, question, weighed, leaning, in_stretches=alone)
-            weighed = weighed[: len(evidence)]
-        return other_languages.as_written(lean(weighed, leaning.titles), written)
-
-    async def _weighable(
-        self, asked: Words, found: Sequence[Evidence], *, corrected: bool
-    ) -> list[answer_odds.Weighable]:
-        """The most promising units of each passage by its words, with their cosines."""
-        question = asked.question
-        promising = await self._off_loop(answer_odds.promising_in, asked, found)
-        placed = [(one.evidence.passage, one.unit) for listed in promising for one in listed]
-        cosines = iter(await self._similarity.of_units(question, placed))
-        weighable: list[answer_odds.Weighable] = []
-        for item, listed in zip(found, promising, strict=True):
-            near = [next(cosines) for _ in listed]
-            whole = max(near, default=0.0) if item.hit.dense is None or corrected else item.hit.dense
-            weighable.append(answer_odds.Weighable(item, listed, near, whole))
-        return weighable
-
-    async def _in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
-        """The question in English, and with its slips put right by the words of some passages in its language."""
-        lexicon = await asyncio.to_thread(english)
-        if not is_language_of(question, [item.passage.text for item in pool]):
-            return english_of(question, lexicon)
-        return english_of(await self._without_slips(question, pool), lexicon)
-
-    async def _without_slips(self, question: str, pool: Sequence[Evidence]) -> str:
-        texts = [item.passage.searchable for item in pool]
-        vocabulary = vocabulary_of(texts)
-        words = await lexicon_for(question)
-        slips = [word for word in unknown_words(question, vocabulary) if not words.knows(word)]
-        if isinstance(words, NoLexicon):
-            slips = await self._similarity.slips_among(slips)
-        return correct_spelling(question, vocabulary, slips, words) if slips else question
-
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """Ask back between readings, search on over what the evidence names, or be content."""
-        del meter
+        del meter, thread
         read = await self._as_read(inquiry)
-        decision = await self._off_loop(self._decide_as_read, read, thread)
+        decision = await self.weigher.off_loop(self._decide_as_read, read)
         again = sufficiency.as_corrected(inquiry, needs_of(inquiry), needs_of(read))
         language = language_of(inquiry.standalone)
         relevant = inquiry.library.relevant(inquiry.cutoff)
@@ -285,16 +190,20 @@ class ExtractiveReasoner:
         if not isinstance(inquiry.plan, Investigate):
             return inquiry
         pool = tuple(inquiry.library)
-        question = await self._in_words_of(inquiry.plan.question, pool)
-        needs = [await self._in_words_of(query, pool) for query in inquiry.plan.queries]
+        question = await self.weigher.in_words_of(inquiry.plan.question, pool)
+        needs = [await self.weigher.in_words_of(query, pool) for query in inquiry.plan.queries]
         return replace(inquiry, plan=replace(inquiry.plan, question=question, queries=tuple(needs)))
 
-    def _decide_as_read(self, inquiry: Inquiry, thread: Thread) -> Decision:
+    def _decide_as_read(self, inquiry: Inquiry) -> Decision:
         relevant = inquiry.library.relevant(inquiry.cutoff)
         near = inquiry.library.relevant(answer_odds.NEAR)
         if not inquiry.refining and (options := readings(inquiry.standalone, tuple(inquiry.library))):
             return AskBack(question_back(inquiry.standalone), options, "several readings")
-        for missing, actions in _lacking(inquiry, thread, relevant, near):
+        for missing, actions in (
+            ("the releases", sufficiency.rest_of_changelog(inquiry)),
+            ("the rest of the table", sufficiency.rest_of_table(inquiry, near)),
+            ("what it says in another language", other_languages.in_their_words(inquiry, relevant)),
+        ):
             if actions:
                 return Insufficient(missing, actions)
         missing, actions = sufficiency.next_actions(inquiry, relevant)
@@ -313,11 +222,11 @@ class ExtractiveReasoner:
         found: list[tuple[str, Sequence[ScoredUnit]]] = []
         needs = needs_of(inquiry)
         for need in needs:
-            weighed = await self.weigh(need, evidence, pool, lends.leaning_of(inquiry))
+            weighed = await self.weigher.weigh(need, evidence, pool, lends.leaning_of(inquiry))
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
-                grades = await self._off_loop(self._grade_found, inquiry, weighed)
-            ranked = await self._off_loop(
+                grades = await self.weigher.off_loop(self._grade_found, inquiry, weighed)
+            ranked = await self.weigher.off_loop(
                 selection.rank_units, inquiry, weighed, grades, chosen, of_many=len(needs) > 1
             )
             found.append((need, ranked))
@@ -348,7 +257,7 @@ class ExtractiveReasoner:
                 verdicts.append(ClaimVerdict(claim, Support.SUPPORTED, by_words=True))
                 continue
             passages = [item.passage for item in found if item]
-            judged = await self._off_loop(judge_claim, claim.text, passages, inquiry.standalone)
+            judged = await self.weigher.off_loop(judge_claim, claim.text, passages, inquiry.standalone)
             verdicts.append(
                 ClaimVerdict(claim, judged.support, judged.confidence, judged.sentence, judged.fault, by_words=True)
             )
@@ -383,17 +292,11 @@ class ExtractiveReasoner:
         return "\n".join(lines)[:_SUMMARY]
 
 
-def _in_english(items: Sequence[Evidence]) -> list[Evidence]:
-    return [other_languages.in_english(item) for item in items]
-
-
-def _lacking(
-    inquiry: Inquiry, thread: Thread, relevant: Sequence[Evidence], near: Sequence[Evidence]
-) -> Iterator[tuple[str, tuple[SearchAction, ...]]]:
-    """What may be missing though something answers, each in a person's words with the searches that find it, if any."""
-    yield "the rest of the table", rest_of_table(inquiry, near)
-    yield "what stands there in another language", other_languages.in_their_words(inquiry, relevant)
-    yield "what the last answer's source says", in_the_same_source(inquiry, thread)
+def _worked_out(question: str, evidence: Sequence[Evidence]) -> frozenset[int]:
+    """Return the ids of the evidence whose table or changelog as a whole answers."""
+    releases = releases_that_answer(question, evidence)
+    quoted = releases.quotations if releases else ()
+    return tables_that_answer(question, evidence) | {one.evidence.id for one in quoted}
 
 
 def needs_of(inquiry: Inquiry) -> tuple[str, ...]:

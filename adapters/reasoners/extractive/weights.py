@@ -79,18 +79,10 @@ UNITS_READ = 12  # of 333 questions 16 and eight first gave the same verdicts; t
 UNITS_READ_FIRST, CLEAR, UNREAD = 4, 1.0, -3.0
 COUNTED, READ = 0.5, 0.58
 READING_BIAS, READING_BIAS_OF_ROWS = -0.8, -1.2
-# Where none of these is as likely as not to answer, so many are read with what stands around them. What is taken from
-# the odds of what was read so: less of a stretch that is all of its passage than of one that is cut out of it.
-STRETCHES_READ = 4
-WHOLE_STRETCH, PART_STRETCH = 0.5, 2.25
 
 # --- how much a word of the question weighs -------------------------------------------------------------------------
 COMMONEST_WORD = 0.1  # what a word that every text has still weighs
 UNSEEN_WORD = 1.25  # a word that no text has, against the rarest one that some have
-# Cosines of single words: below the first two words have nothing to do with each other ("notice" and "period" .24,
-# "dental" and "health" .40), above the second they are as good as the same ("photo" and "picture" .85).
-WORDS_APART, WORDS_ALIKE = 0.4, 0.85
-LIKE_WORD = 0.8  # what a like word counts at most beside the word itself
 
 # --- which passages of a search are looked at, and which of their units are compared by meaning ---------------------
 # With 8 passages 72.3 % of the questions of four sets are right, with 12 73.0, with 16 73.8. Of the units of a search
@@ -105,22 +97,15 @@ PHRASES = 0.3  # pairs of neighbouring words of the question that stand so
 KIND_OF_ANSWER = 0.5  # what the expected kind of answer counts, beside a coverage of at most 1
 
 # What speaks for a unit or against it, whatever its words: added to its log odds.
-OUT_OF_RANGE = -2.5  # the row of another amount
-OTHER_SUBJECT = -0.7  # of a neighbour of what the question names
+OTHER_GROUP, GROUP_HAS_NONE = -4.0, 5.0  # its figure is no answer; that there is none, is
 
 # --- which further quotes are good enough: how far behind the best one, in log odds -----------------------------------
 COVERING_PASSAGE = 0.85  # of the question by one passage: nothing is left to bridge to
-# More where it also covers words that no other quote has, or the kind of answer. One sentence answers a question for
-# one figure; one for several things, or by way of another, needs more.
-SEVERAL_ENOUGH, SEVERAL_NEW = 3.5, 3.5
-LAYERED_ENOUGH, LAYERED_NEW = 1.8, 3.5
-FIGURE_ENOUGH, FIGURE_NEW = 1.2, 1.8
+# More where it also covers words that no other quote has, or the kind of answer.
 ENOUGH, NEW = 1.3, 2.7
 OF_OTHER_PASSAGE = 0.8  # more than that behind, where another passage has it
 OF_OTHER_VERSION = -4.0  # than the question is about
 CHOSEN = 2.0  # in the document of the reading that a person chose
-ROWS_ALIKE = 0.5  # of odds: two rows of a table that differ by less can hardly be told apart
-SAME_WORDS = 0.85  # from this share of the shorter one's words on, two quotes say the same
 
 # --- which column and which table are meant -------------------------------------------------------------------------
 COLUMN_NAMED = 1.5  # from here a column is named by the question itself; what its name and cells hint at counts as much

@@ -6,28 +6,25 @@ remembered by the ``dialect``. Prompts and the meaning of replies are left to th
 
 import asyncio
 import random
-import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from urllib.parse import urlsplit
 
-from adapters.reasoners.openai import reply as replies
+from adapters.reasoners.openai import responses as replies
 from adapters.reasoners.openai.causes import cause_of
-from adapters.reasoners.openai.client import open_client
+from adapters.reasoners.openai.client import ReportedError, StreamReader, open_client
 from adapters.reasoners.openai.dialect import Dialect, context_in, is_too_long
-from adapters.reasoners.openai.failures import Failures, OnlyThoughts, PromptTooLong
+from adapters.reasoners.openai.failures import Failures, OnlyThoughts, PromptTooLong, client_failures, retry_after
 from adapters.reasoners.openai.request import CHARACTERS_PER_TOKEN, Completion, Json, ModelRequest, estimated_tokens
 from adapters.reasoners.openai.responses import as_chunks, as_completion, as_responses
-from adapters.reasoners.openai.stream_reader import ReportedError, StreamReader
 from core.model.budget import Meter, Prices
 from core.model.errors import ModelFailure, ModelUnavailable
-from core.ports.daily_budget import DailyBudget
+from core.ports.usage import DailyBudget
 
 if TYPE_CHECKING:
-    from openai import APIStatusError, AsyncOpenAI
+    from openai import AsyncOpenAI
 
 T = TypeVar("T")
 
@@ -136,7 +133,7 @@ class ModelEndpoint:
                     )
             except TimeoutError:
                 raise self._failures.late() from None
-            except _failures() as error:
+            except client_failures() as error:
                 raise self._learn_from_error(error) from None
             if (reported := replies.error_in(reply)) is not None:
                 raise self._failures.reported_error(reported)
@@ -201,7 +198,7 @@ class ModelEndpoint:
                 raise self._failures.late("between two pieces" if begun else "with a first word") from None
             except ReportedError as reported:
                 raise self._failures.reported_error(reported.error) from None
-            except _failures() as error:
+            except client_failures() as error:
                 raise self._learn_from_error(error) from None
             if bill.cut_off:
                 meter.notice("The answer had reached the length that it may have and was cut there.")
@@ -228,11 +225,11 @@ class ModelEndpoint:
     async def _chunks(self, stream: Any) -> AsyncGenerator[object, None]:
         """The chunks of a stream, or the whole reply of a server that does not stream as its only one."""
         if isinstance(stream, _WholeReply):
-            yield _as_chunk(stream.reply)
+            yield replies.as_chunk(stream.reply)
             return
         async with stream:
             if "event-stream" not in stream.response.headers.get("content-type", "event-stream"):
-                yield _as_chunk(_parse_completion(await stream.response.aread()))
+                yield replies.as_chunk(replies.parse_completion(await stream.response.aread()))
                 return
             if self.dialect.uses_responses:
                 async with aclosing(as_chunks(stream)) as chunks:
@@ -325,7 +322,7 @@ class ModelEndpoint:
                 return None
             if is_too_long(error) or (cause and cause.kind not in PASSING):
                 return None
-            asked = _retry_after(error)
+            asked = retry_after(error)
             wait = jittered if asked is None else asked
             return wait if wait <= min(LONGEST_WAIT_SECONDS, self._timeout / 2) else None
         circles = isinstance(error.__cause__, httpx2.TooManyRedirects)
@@ -370,23 +367,6 @@ class ModelEndpoint:
                 return accepted
 
 
-def _failures() -> tuple[type[Exception], ...]:
-    """What the client may raise: its own errors, its transport's, and what reading odd shapes raises."""
-    import httpx2
-    import openai
-
-    return (
-        openai.OpenAIError,
-        httpx2.HTTPError,
-        httpx2.InvalidURL,
-        ValueError,
-        TypeError,
-        AttributeError,
-        LookupError,
-        OSError,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _WholeReply:
     """What an endpoint sent that does not stream."""
@@ -412,45 +392,3 @@ class _Bill:
             return
         read, cached, out, _ = usage
         self.read, self.cached, self.written = read or sent, cached, out or written
-
-
-def _retry_after(error: "APIStatusError") -> float | None:
-    """Seconds that the endpoint asks us to wait: ``retry-after-ms``, or RFC 9110, 10.2.3: seconds or a date."""
-    headers = error.response.headers
-    milliseconds = headers.get("retry-after-ms", "").strip()
-    if re.fullmatch(r"\d+(?:\.\d+)?", milliseconds):
-        return float(milliseconds) / 1000
-    value = headers.get("retry-after", "")
-    if re.fullmatch(r"\d+(?:\.\d+)?", value.strip()):
-        return float(value)
-    try:
-        date = parsedate_to_datetime(value)
-        served = parsedate_to_datetime(headers.get("date", ""))
-        return max(0.0, (date - served).total_seconds())
-    except (ValueError, TypeError):
-        return None
-
-
-def _parse_completion(body: bytes) -> Json:
-    """A body that should be a chat completion. Raises TypeError where it is none."""
-    import json
-
-    value = json.loads(body)
-    if not isinstance(value, dict) or (not replies.is_completion(value) and replies.error_in(value) is None):
-        raise TypeError("not a chat completion")
-    return value
-
-
-def _as_chunk(body: object) -> object:
-    """A whole completion in the shape of one streamed chunk. Raises TypeError where it is none."""
-    if replies.error_in(body) is not None:
-        return body
-    if not replies.is_completion(body):
-        raise TypeError("not a chat completion")
-    choice = replies.first_choice(body)
-    message = replies.field_of(choice, "message")
-    delta = {"content": replies.completion_of(body).text, "refusal": replies.refusal_of(message)}
-    return {
-        "choices": [{"delta": delta, "finish_reason": replies.finish_of(choice) or "stop"}],
-        "usage": replies.field_of(body, "usage"),
-    }

@@ -3,9 +3,11 @@
 Nothing the endpoint says is repeated: some repeat the key in it.
 """
 
+import re
 import socket
 import ssl
 from collections.abc import Iterator
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from adapters.reasoners.openai.causes import Cause, cause_of
@@ -209,3 +211,37 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         if isinstance(inner, BaseException):
             yield inner
         one = one.__cause__ or one.__context__
+
+
+def retry_after(error: "APIStatusError") -> float | None:
+    """Seconds that the endpoint asks us to wait: ``retry-after-ms``, or RFC 9110, 10.2.3: seconds or a date."""
+    headers = error.response.headers
+    milliseconds = headers.get("retry-after-ms", "").strip()
+    if re.fullmatch(r"\d+(?:\.\d+)?", milliseconds):
+        return float(milliseconds) / 1000
+    value = headers.get("retry-after", "")
+    if re.fullmatch(r"\d+(?:\.\d+)?", value.strip()):
+        return float(value)
+    try:
+        date = parsedate_to_datetime(value)
+        served = parsedate_to_datetime(headers.get("date", ""))
+        return max(0.0, (date - served).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def client_failures() -> tuple[type[Exception], ...]:
+    """What the client may raise: its own errors, its transport's, and what reading odd shapes raises."""
+    import httpx2
+    import openai
+
+    return (
+        openai.OpenAIError,
+        httpx2.HTTPError,
+        httpx2.InvalidURL,
+        ValueError,
+        TypeError,
+        AttributeError,
+        LookupError,
+        OSError,
+    )

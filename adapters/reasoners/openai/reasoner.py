@@ -18,8 +18,8 @@ from adapters.reasoners.openai.draft import OFTEN, DraftReader
 from adapters.reasoners.openai.endpoint import CallOptions, ModelEndpoint
 from adapters.reasoners.openai.failures import PromptTooLong
 from adapters.reasoners.openai.hidden_text import without_thoughts
+from adapters.reasoners.openai.prompt_blocks import EVIDENCE_TOGETHER
 from adapters.reasoners.openai.request import CHARACTERS_PER_TOKEN, Completion, ModelRequest
-from adapters.reasoners.openai.schemas import READY
 from adapters.reasoners.openai.structured_output import (
     InsteadFilter,
     as_flag,
@@ -28,15 +28,15 @@ from adapters.reasoners.openai.structured_output import (
     as_texts,
     json_in,
 )
-from adapters.reasoners.openai.tools import MOST_OPTIONS, QUERY_LENGTH, decision_in
-from adapters.reasoners.openai.verdicts import numbered, verdicts_in
-from adapters.reasoners.openai.verifier_trust import Trust
+from adapters.reasoners.openai.tools import MOST_OPTIONS, QUERY_LENGTH, READY, decision_in
+from adapters.reasoners.openai.verifier_trust import Trust, numbered, verdicts_in
 from core.model.answer import Claim, ClaimVerdict
 from core.model.budget import Meter
 from core.model.conversation import Thread, Turn
 from core.model.errors import ModelFailure, ModelMisbehaved
 from core.model.evidence import Evidence, Grade
-from core.model.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Profile, Reply, Sufficient
+from core.model.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Reply, Sufficient
+from core.model.profile import Profile
 from core.ports.reasoner import DraftDeclined, DraftPart, GradesWithDecision, VerifierRecords
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ class OpenAIReasoner:
         self.fast = self.endpoint
         if fast_model:
             self.fast = ModelEndpoint(base_url, api_key, fast_model, client=self.endpoint.client, **calling)
-        self._room = prompts.EVIDENCE_TOGETHER  # characters of evidence that were found to fit into a prompt
+        self._room = EVIDENCE_TOGETHER  # characters of evidence that were found to fit into a prompt
         self._answer_tokens = answer_tokens
         self.trust = Trust(self.endpoint, f"{base_url} {model}", records)
         self._batch = grading_batch

@@ -7,23 +7,60 @@ false claims supported (it nods) or true ones not (it refuses), its checks are n
 import asyncio
 import json
 import logging
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.endpoint import ModelEndpoint
-from adapters.reasoners.openai.structured_output import json_in
-from adapters.reasoners.openai.verdicts import verdicts_in
-from core.model.answer import Claim, Support
+from adapters.reasoners.openai.structured_output import as_number, as_text, json_in
+from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.budget import Meter
 from core.model.clock import Clock
-from core.model.errors import ModelFailure, ModelUnavailable
-from core.model.inquiry import PROFILE_LIMITS, Profile
+from core.model.errors import ModelFailure, ModelMisbehaved, ModelUnavailable
+from core.model.inquiry import PROFILE_LIMITS
+from core.model.profile import Profile
 from core.ports.reasoner import VerifierRecords
+
+_SUPPORTS = {
+    "supported": Support.SUPPORTED,
+    "contradicted": Support.CONTRADICTED,
+    "refuted": Support.CONTRADICTED,
+    "unsupported": Support.UNSUPPORTED,
+    "not supported": Support.UNSUPPORTED,
+    "not stated": Support.UNSUPPORTED,
+    "no claim": Support.NO_CLAIM,
+}
+
+
+def numbered(entries: object, count: int) -> dict[int, dict[str, Any]]:
+    """Return the entries of a reply by their number ``n``; where none has one, by their place."""
+    found = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+    numbers = [as_number(entry.get("n")) for entry in found]
+    if None in numbers and len(found) == count:
+        numbers = [float(n) for n in range(1, count + 1)]
+    return {int(n): entry for n, entry in zip(numbers, found, strict=True) if n is not None}
+
+
+def verdicts_in(reply: dict[str, Any], claims: Sequence[Claim]) -> list[ClaimVerdict]:
+    """Return a verdict for each claim. Raises ModelMisbehaved when one has none."""
+    entries = numbered(reply.get("verdicts"), len(claims))
+    return [_verdict(claim, entries.get(n, {})) for n, claim in enumerate(claims, 1)]
+
+
+def _verdict(claim: Claim, entry: dict[str, Any]) -> ClaimVerdict:
+    support = _SUPPORTS.get(as_text(entry.get("verdict"), 40).casefold().strip(" ."))
+    if support is None:
+        raise ModelMisbehaved(
+            "The model did not judge every sentence that it was asked to check.", kind=ModelFailure.MALFORMED
+        )
+    return ClaimVerdict(claim, support, words=as_text(entry.get("words")), fault=as_text(entry.get("fault"), 200))
+
 
 log = logging.getLogger(__name__)
 

@@ -22,15 +22,12 @@ from core.model.answer import OPEN_OUTCOMES
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Busy, Denied, FootnoteError, NotFound
-from core.model.incoming_events import OUR_MENTION, FileReference, IncomingMessage
+from core.model.incoming_events import OUR_MENTION, FileReference, IncomingMessage, ReplyTarget
 from core.model.message_text import plain_question
 from core.model.principals import channel_principal
-from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import KEPT_FOR, CancelReason, MessageStateStore
-from core.service.backfill import BackfillPlaces
-from core.service.deletions import take_in_deletion
-from core.service.delivery_codec import delivery
+from core.service.incoming import BackfillPlaces, delivery, take_in_deletion
 from core.service.message_routing import ANYWHERE, could_be_answered
 
 MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast", "bot_message"}  # of messages in which something is said

@@ -19,7 +19,7 @@ from adapters.slack.api.web_client import WebClient
 from adapters.slack.inbound.event_listener import EventListener
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.model.incoming_events import IncomingMessage
-from core.service.backfill import BackfillPlaces, MissedPeriod
+from core.service.incoming import BackfillPlaces, MissedPeriod
 from core.service.leases import pause
 
 MARK_SECONDS = 5.0  # between two records that we are connected

@@ -21,9 +21,7 @@ from adapters.slack.inbound.message_words import file_references, own_text, prev
 from core.model.conversation import ContextMessage, Role, ThreadKey
 from core.model.errors import PlatformUnavailable
 from core.model.incoming_events import FileReference, IncomingMessage
-from core.model.message_text import LINK_PREVIEW, plain_question
-from core.model.pointing import GREETING, could_point, only_points
-from core.model.questions import is_question
+from core.model.message_text import GREETING, LINK_PREVIEW, could_point, is_question, only_points, plain_question
 from core.model.text import words
 from core.service.attached_files import Parse, read_files
 

@@ -2,7 +2,7 @@
 
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Audience, ThreadKey
-from core.model.reply_target import ReplyTarget
+from core.model.incoming_events import ReplyTarget
 from core.service.kb.commands import Caller
 
 

@@ -8,7 +8,7 @@ import shlex
 from html import unescape
 
 from adapters.slack.inbound.message_text import plain_message
-from core.ports.schedule_store import Every
+from core.ports.job_store import Every
 from core.service.kb.commands import KbCommand, KbVerb
 
 KB = "/kb"

@@ -18,8 +18,8 @@ from adapters.slack.outbound.payloads import CommandForm, form_in
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError
+from core.model.knowledge import is_link
 from core.model.principals import EVERYONE, channel_principal
-from core.model.source_names import is_link
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.results import KbResult, is_success

@@ -87,7 +87,7 @@ def card_of_accepted(job: JobSummary, caller: Caller) -> SlackJobCard:
 
 
 class JobCards:
-    """``core.ports.platform_capabilities.JobCardView`` over direct messages."""
+    """``core.ports.platform.JobCardView`` over direct messages."""
 
     def __init__(self, workspace: SlackWorkspace) -> None:
         """Post and edit as this workspace's bot."""

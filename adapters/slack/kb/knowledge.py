@@ -29,7 +29,7 @@ from adapters.slack.outbound import blocks
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import AlreadyDone, FootnoteError, NotFound, PlatformUnavailable
-from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.platform import PlatformCapabilities
 from core.service.kb.commands import LARGEST_FILE, Caller, KbCommand, KbVerb
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.results import CancelRequested, KbResult, ProposalList, Refused

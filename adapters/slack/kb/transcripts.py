@@ -17,9 +17,9 @@ from adapters.slack.api.web_client import WebClient
 from adapters.slack.inbound.message_text import ids_in, plain_message, without_marks
 from adapters.slack.inbound.message_words import shared_messages
 from core.model.conversation import ThreadKey
+from core.model.document_content import MOST_MESSAGES, Conversation, TranscriptMessage
 from core.model.errors import NotFound
 from core.model.message_text import without_emoji
-from core.model.transcripts import MOST_MESSAGES, Conversation, TranscriptMessage
 
 MOST_READ = 10_000  # messages of one channel
 MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast"}

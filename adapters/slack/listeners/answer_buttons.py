@@ -27,9 +27,8 @@ from adapters.slack.workspace import SlackWorkspace
 from core.model.answer import Answer
 from core.model.conversation import Turn
 from core.model.errors import NotFound, PlatformUnavailable
-from core.model.incoming_events import IncomingMessage
-from core.model.reply_target import ReplyTarget
-from core.service.actions.presses import AnswerAction, HandedOver, PressResult, Shared
+from core.model.incoming_events import IncomingMessage, ReplyTarget
+from core.service.actions.presses import AnswerAction, HandedOver, PressResult, Shared, press_button
 from core.service.actions.wording import NOBODY_TO_CALL
 
 log = structlog.get_logger(__name__)
@@ -81,7 +80,7 @@ class AnswerButtonListeners:
 
     def _press(self, action: AnswerAction, press: Press) -> AbstractAsyncContextManager[PressResult]:
         pressed = self.workspace.pressed(press.thread, press.user, press.value, press.person)
-        return self.workspace.user_actions.presses.press(action, pressed)
+        return press_button(self.workspace.user_actions.answers, action, pressed)
 
     def _shown(self, action: AnswerAction, title: str) -> Callable[[Press], Awaitable[None]]:
         """Show what this button stands for, for the one who pressed it. Raises ViewNotOpened."""
@@ -119,7 +118,7 @@ class AnswerButtonListeners:
         pressed = FollowUpValue.decode(press.value)
         person = await self.workspace.access.person(press.thread.space, press.user)
         reader = await self.workspace.access.reader(press.thread, press.user)
-        asking = self.workspace.user_actions.follow_ups.ask(
+        asking = self.workspace.user_actions.answers.ask_follow_up(
             press.thread, pressed.trace_id, pressed.number, person, reader
         )
         async with asking as suggested:
@@ -143,7 +142,7 @@ class AnswerButtonListeners:
         """
         state = SlackQuestionState(thread=press.thread, message=press.value)
         person = await self.workspace.access.person(press.thread.space, press.user)
-        async with self.workspace.user_actions.late_edits.repeat(state, person) as edited:
+        async with self.workspace.user_actions.questions.repeat(state, person) as edited:
             named = replace(edited, id=f"{edited.id}:again", asker=person)
             again = replace(named, edited=False, mentions_us=True, suggested=True)
             await self.event_listener.put_follow_up(again)

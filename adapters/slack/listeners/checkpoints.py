@@ -23,11 +23,10 @@ from adapters.slack.outbound.text import escape
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable, Unavailable
-from core.model.incoming_events import IncomingChoice
+from core.model.incoming_events import IncomingChoice, ReplyTarget
 from core.model.inquiry import Choice
-from core.model.message_records import CheckpointState
-from core.model.reply_target import ReplyTarget
-from core.ports.checkpoints import ParkedInquiry
+from core.model.records import CheckpointState
+from core.ports.memory import ParkedInquiry
 
 log = structlog.get_logger(__name__)
 
@@ -122,11 +121,13 @@ class CheckpointListeners:
         """What may be chosen here by this person. Raises NotFound and Denied."""
         person = Person(person_id(thread.space, user))
         is_admin = partial(self.workspace.access.is_admin, user)
-        return await self.workspace.user_actions.choices.find(checkpoint_id, choice_id, person, is_admin, thread)
+        return await self.workspace.user_actions.questions.find_choice(
+            checkpoint_id, choice_id, person, is_admin, thread
+        )
 
     async def _keep(self, made: IncomingChoice, press_id: str, label: str) -> bool:
         delivery_id = f"{PLATFORM}:choice:{made.checkpoint}:{press_id}"
-        return await self.workspace.user_actions.choices.enqueue(delivery_id, made, label)
+        return await self.workspace.user_actions.questions.enqueue_choice(delivery_id, made, label)
 
     async def _settle(
         self, thread: ThreadKey, checkpoint: str, user: str, card_ts: str, shown: list[blocks.Block]

@@ -23,7 +23,7 @@ from adapters.slack.outbound.text import escape, link
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.service.actions.wording import explanation_text, outcome_text
-from core.service.answer_visibility import answer_visibility
+from core.service.channel_settings import answer_visibility
 from core.service.help import HELP
 
 COMMAND = "/footnote"

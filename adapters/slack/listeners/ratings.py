@@ -20,7 +20,7 @@ from adapters.slack.outbound.payloads import RatingValue, ReasonForm, form_in
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError, Unavailable
-from core.service.actions.presses import AnswerAction
+from core.service.actions.presses import AnswerAction, press_button
 from core.service.kb.results import KbResult, RefusalReason, Refused, is_success
 from core.service.one_time_actions import PressOutcome
 
@@ -108,7 +108,7 @@ class RatingListeners:
         try:
             pressed = self.workspace.pressed(thread, user, trace_id, person, reason)
             action = AnswerAction.HELPFUL if helpful else AnswerAction.UNHELPFUL
-            async with self.workspace.user_actions.presses.press(action, pressed):
+            async with press_button(self.workspace.user_actions.answers, action, pressed):
                 pass  # who was not helped has the form already
         except FootnoteError as error:
             await self.workspace.messages.post_privately(thread, user, str(error))

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 
 from core.model.conversation import ThreadKey
-from core.model.message_records import AnswerStage, ChatQuestionState
-from core.model.records import PERSON, THREAD, Record
+from core.model.records import PERSON, THREAD, AnswerStage, ChatQuestionState, Record
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,8 @@ from typing import assert_never
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.blocks import Block
 from adapters.slack.outbound.text import escape, safe_markdown, shorten
+from core.model.incoming_events import ReplyMode
 from core.model.inquiry import Checkpoint
-from core.model.reply_target import ReplyMode
 from core.ports.chat import AnswerPlace, Concluded, End, Failed, Offered, Work
 from core.service.actions.wording import CARD_OVER
 

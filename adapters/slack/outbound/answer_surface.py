@@ -27,7 +27,7 @@ from adapters.slack.outbound.text import safe_markdown
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import PlatformUnavailable
-from core.model.reply_target import ReplyMode
+from core.model.incoming_events import ReplyMode
 from core.ports.answer_view import Step
 from core.ports.chat import AnswerPlace, CallRefused, Concluded, End, NoAnswer, PartKey, Refusal, Work
 

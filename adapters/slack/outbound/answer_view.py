@@ -17,12 +17,11 @@ from adapters.slack.outbound.answer_surface import SlackQuestion, SlackStream, S
 from adapters.slack.outbound.text import escape
 from core.model.answer import Outcome
 from core.model.conversation import ThreadKey
-from core.model.message_records import CheckpointState
-from core.model.records import Record
-from core.model.reply_target import ReplyMode
+from core.model.incoming_events import ReplyMode
+from core.model.records import CheckpointState, Record
 from core.ports.chat import Concluded, DeliveryHooks, End, Failed, Manners, Offered, Work
 from core.ports.platform import MessageState
-from core.service.answer_visibility import AnswerVisibility, answer_visibility
+from core.service.channel_settings import AnswerVisibility, answer_visibility
 from core.service.delivery.delivery import AnswerDelivery
 from core.service.delivery.pacing import LIMITS, PacingLimits
 

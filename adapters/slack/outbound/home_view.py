@@ -15,7 +15,7 @@ from adapters.slack.outbound.text import escape, link, shorten
 from adapters.slack.outbound.views import View, modal, text_object
 from core.model.answer import Outcome
 from core.ports.memory import AskedQuestion
-from core.service.actions.overview import KnowledgeBaseSummary, SystemStatus
+from core.service.actions.user_actions import KnowledgeBaseSummary, SystemStatus
 from core.service.help import HELP
 
 ADD, SETTINGS, GAPS, TELL_DAILY = (f"footnote_home_{name}" for name in ("add", "settings", "gaps", "tell_daily"))

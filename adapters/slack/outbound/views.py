@@ -13,7 +13,7 @@ from adapters.slack.outbound.payloads import ChoiceForm, CommandForm, ReasonForm
 from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, threshold_name
 from core.model.markdown_lines import without_marks
-from core.service.actions.kept_answers import Quotes
+from core.service.actions.answers import Quotes
 from core.service.actions.presses import HandedOver, PressResult, Rated, Shared
 from core.service.actions.wording import IN_OWN_WORDS, explanation_text
 from core.service.channel_settings import (

@@ -12,14 +12,12 @@ import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler as PlainHandler
 
-from adapters.web.access.forms import read_form
-from adapters.web.access.multipart import KIND, MultipartForm
+from adapters.web.access.forms import KIND, MultipartForm, read_form
 from adapters.web.access.rules import AccessRules, audience_of
 from adapters.web.pages import SECURITY_HEADERS, Pages, wants_part
 from adapters.web.routing import MULTIPART, Right, Route, Visitor
 from core.model.errors import WENT_WRONG, Busy, Denied, DocumentRejected, FootnoteError, NotFound, Unavailable
-from core.ports.audit import Audit
-from core.ports.web_sessions import SignInMethod, WebSession, WebSessions
+from core.ports.access import Audit, SignInMethod, WebSession, WebSessions
 
 COOKIE = "footnote"
 VISITOR = web.RequestKey("visitor", Visitor)

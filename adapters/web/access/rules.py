@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from core.model.conversation import Audience, Person
 from core.model.errors import ConfigurationError, Denied
 from core.model.principals import Principal, PrincipalKind, mail_principal
-from core.ports.web_sessions import SignInMethod, WebSession
+from core.ports.access import SignInMethod, WebSession
 
 READERS = str(Principal("web", PrincipalKind.READERS))  # the principal of everybody who has signed in
 _OPERATOR, _USER = "web:operator", "web:user/"

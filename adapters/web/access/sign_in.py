@@ -12,7 +12,7 @@ from adapters.web.access.rules import operator
 from adapters.web.pages import Pages
 from adapters.web.routing import Right, Route, Visitor
 from core.model.errors import Busy
-from core.ports.web_sessions import SignInMethod, WebSession, WebSessions
+from core.ports.access import SignInMethod, WebSession, WebSessions
 
 ATTEMPTS_A_MINUTE = 10  # from one address
 HASHING = 2  # passwords looked at beside each other: each takes 32 MB and a core
@@ -42,10 +42,6 @@ class SignIn:
     def routes(self) -> tuple[Route, ...]:
         """The routes of signing in and out."""
         return (Route("POST", "/sign-out", self._sign_out, Right.ANYBODY),)
-
-    async def new_link(self) -> str:
-        """The path that signs the operator in, once."""
-        return f"/sign-in/{await self.sessions.issue_code(operator())}"
 
     async def _page(self, request: web.Request) -> web.StreamResponse:
         return self._form(request, "", 200)
@@ -104,6 +100,11 @@ class SignIn:
         response = web.Response(status=303, headers={"Location": "/sign-in"})
         response.del_cookie(COOKIE, path="/")
         return response
+
+
+async def new_sign_in_path(sessions: WebSessions) -> str:
+    """Return a path that signs the operator in, once."""
+    return f"/sign-in/{await sessions.issue_code(operator())}"
 
 
 def _own_path(given: str) -> str:

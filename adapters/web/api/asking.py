@@ -6,8 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
-from adapters.web.api.problems import WENT_WRONG, problem
-from adapters.web.api.replies import answer_reply
+from adapters.web.api.replies import WENT_WRONG, answer_reply, problem
 from adapters.web.api.schemas import AnswerReply, Problem
 from core.model.conversation import ThreadKey
 from core.model.errors import Busy, FootnoteError, Unavailable
@@ -22,7 +21,7 @@ from core.model.events import (
     HallucinationChecked,
     Noticed,
 )
-from core.ports.metrics import Metrics, NoMetrics
+from core.ports.usage import Metrics, NoMetrics
 from core.service.api_clients import API_PLATFORM, ApiClient
 from core.service.question_service import QuestionService
 

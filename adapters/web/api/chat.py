@@ -31,8 +31,7 @@ from adapters.web.api.chat_schemas import (
     UrlCitation,
     Usage,
 )
-from adapters.web.api.event_stream import EventStream
-from adapters.web.api.problems import WENT_WRONG, problem, problem_of, problem_response
+from adapters.web.api.replies import WENT_WRONG, EventStream, problem, problem_of, problem_response
 from adapters.web.api.requests import body_of, send
 from adapters.web.api.schemas import AnswerReply, Problem
 from core.model.answer_links import SourceLinks, without_foreign_links

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from adapters.web.access.multipart import FormPart, MultipartForm
+from adapters.web.access.forms import FormPart, MultipartForm
 from adapters.web.api.requests import body_of, send, too_large
 from adapters.web.api.schemas import (
     AddDocumentRequest,

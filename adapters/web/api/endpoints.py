@@ -13,11 +13,8 @@ from aiohttp import web
 from adapters.web.api.asking import ENDS, SHOWS_DRAFT, Asking, ProgramRun, RunRecorder
 from adapters.web.api.chat import ChatEndpoints, error_response
 from adapters.web.api.documents import DocumentEndpoints
-from adapters.web.api.event_stream import EventStream
-from adapters.web.api.openapi import EVENT_STREAM, OPERATIONS, description
-from adapters.web.api.problems import WENT_WRONG, problem, problem_of, problem_response
-from adapters.web.api.reference_page import PAGE_POLICY, page
-from adapters.web.api.replies import hit_reply
+from adapters.web.api.openapi import EVENT_STREAM, OPERATIONS, PAGE_POLICY, description, page
+from adapters.web.api.replies import WENT_WRONG, EventStream, hit_reply, problem, problem_of, problem_response
 from adapters.web.api.requests import Handler, TokenGuard, body_of, send
 from adapters.web.api.schemas import (
     AskRequest,
@@ -31,11 +28,10 @@ from adapters.web.api.schemas import (
 from core.model.errors import FootnoteError, NotFound
 from core.model.inquiry import AnswerPolicy
 from core.model.json_codec import to_json
-from core.ports.checkpoints import Checkpoints
+from core.ports.memory import Checkpoints
 from core.service.actions.user_actions import UserActions
-from core.service.api_clients import ApiClient, ApiClients
+from core.service.api_clients import ApiClient, ApiClients, KnowledgeReader
 from core.service.kb.program_documents import ProgramDocuments
-from core.service.knowledge_reader import KnowledgeReader
 from core.service.question_service import Question, QuestionService
 
 GONE = "There is no open checkpoint of yours with this id: it was answered, or its time is over."
@@ -163,7 +159,7 @@ class Api:
     async def _feedback(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
         said = await body_of(request, FeedbackRequest)
         thread, person = client.thread(said.conversation, said.user or ""), client.person(said.user or "")
-        await self.actions.ratings.rate(thread, said.answer, person, helpful=said.helpful, reason=said.reason)
+        await self.actions.answers.rate(thread, said.answer, person, helpful=said.helpful, reason=said.reason)
         return await send(request, FeedbackReply())
 
     async def _search(self, request: web.Request, client: ApiClient) -> web.StreamResponse:

@@ -1,6 +1,16 @@
-"""Core's values as what /v1 sends. What only the operator is to know (what was wrong at an endpoint) stays here."""
+"""Core's values, events and errors as /v1 sends them; errors are problem details (RFC 9457), one line and what to do.
 
+What only the operator is to know (what was wrong at an endpoint) stays here.
+"""
+
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Self
+
+from aiohttp import web
+from pydantic import ValidationError
 
 from adapters.web.api.schemas import (
     AnswerReply,
@@ -8,11 +18,58 @@ from adapters.web.api.schemas import (
     ChoiceReply,
     CitationReply,
     HitReply,
+    Problem,
     SpentReply,
 )
 from core.model.answer import Answer, Citation
+from core.model.errors import BudgetExhausted, Busy, Denied, FootnoteError, NotFound, Unavailable
 from core.model.evidence import Hit
 from core.model.inquiry import Checkpoint
+from core.service.api_clients import Unauthenticated
+
+CONTENT_TYPE = "application/problem+json"
+RETRY_SECONDS = 10
+WENT_WRONG = "Something went wrong on my side."
+_STATUS: tuple[tuple[type[FootnoteError], int], ...] = (
+    (Unauthenticated, 401),
+    (Denied, 403),
+    (NotFound, 404),
+    (Busy, 429),
+    (BudgetExhausted, 429),
+    (Unavailable, 503),
+)
+MOST_FIELDS = 5
+
+
+def problem_of(error: FootnoteError) -> Problem:
+    """What to tell a program about one of our errors."""
+    status = next((status for kind, status in _STATUS if isinstance(error, kind)), 400)
+    return problem(status, str(error.args[0]), error.remedy or "")
+
+
+def invalid(error: ValidationError) -> Problem:
+    """What was wrong with a request, field by field; never with what stood in it."""
+    wrong = [
+        f"{'.'.join(str(part) for part in one['loc']) or 'body'}: {one['msg']}"
+        for one in error.errors(include_input=False, include_url=False, include_context=False)
+    ]
+    return problem(422, "; ".join(wrong[:MOST_FIELDS]), "GET /v1/openapi.json describes every request.")
+
+
+def problem(status: int, detail: str, remedy: str = "", trace_id: str = "") -> Problem:
+    """A problem without a type of its own: its title is the status's."""
+    return Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, remedy=remedy, trace_id=trace_id)
+
+
+def problem_response(told: Problem) -> web.Response:
+    """The problem as a response."""
+    headers = {"Cache-Control": "no-store"}
+    if told.status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="footnote"'
+    if told.status in (429, 503):
+        headers["Retry-After"] = str(RETRY_SECONDS)
+    body = told.model_dump_json().encode()
+    return web.Response(body=body, status=told.status, content_type=CONTENT_TYPE, headers=headers)
 
 
 def answer_reply(
@@ -89,3 +146,54 @@ def hit_reply(hit: Hit) -> HitReply:
         bm25=hit.bm25,
         rerank=hit.rerank,
     )
+
+
+HEARTBEAT_SECONDS = 15.0  # a comment, so that a program that hung up is noticed, and a proxy keeps the line
+
+
+class EventStream:
+    """A prepared response. Raises ConnectionResetError when the program has gone."""
+
+    def __init__(self, request: web.Request) -> None:
+        self._request = request
+        self._response = web.StreamResponse(
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no", "X-Content-Type-Options": "nosniff"}
+        )
+        self._response.content_type = "text/event-stream"
+        self._response.charset = "utf-8"
+        self._writing = asyncio.Lock()
+        self._beating: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        await self._response.prepare(self._request)
+        self._beating = asyncio.create_task(self._beat(asyncio.current_task()))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._beating is not None:
+            self._beating.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._beating
+
+    async def send(self, data: str, event: str = "") -> None:
+        """One event; ``data`` is JSON, which has no line break. Without a name it is data alone."""
+        name = f"event: {event}\n" if event else ""
+        async with self._writing:
+            await self._response.write(f"{name}data: {data}\n\n".encode())
+
+    async def close(self) -> web.StreamResponse:
+        """Nothing follows."""
+        await self._response.write_eof()
+        return self._response
+
+    async def _beat(self, owner: "asyncio.Task[object] | None") -> None:
+        """Keep the line; when nobody is there any more, end the work that is done for them."""
+        while True:
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            try:
+                async with self._writing:
+                    await self._response.write(b": still at it\n\n")
+            except ConnectionResetError:
+                if owner is not None:
+                    owner.cancel()
+                return

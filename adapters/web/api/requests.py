@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 from aiohttp import web
 from pydantic import BaseModel, ValidationError
 
-from adapters.web.api.problems import WENT_WRONG, invalid, problem, problem_of, problem_response
+from adapters.web.api.replies import WENT_WRONG, invalid, problem, problem_of, problem_response
 from adapters.web.api.schemas import Problem
 from core.model.errors import FootnoteError
-from core.ports.api_tokens import TokenScope
+from core.ports.access import TokenScope
 from core.service.api_clients import ApiClient, ApiClients
 
 BODY_LIMIT = 64 * 1024  # bytes

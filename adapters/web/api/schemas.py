@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from core.model.answer import Outcome
-from core.model.inquiry import CheckpointKind, Profile
+from core.model.inquiry import CheckpointKind
 from core.model.jobs import ItemState, JobStage, JobState
 from core.model.message_text import LONGEST_QUESTION
+from core.model.profile import Profile
 
 Name = Annotated[str, Field(pattern=r"^[\w.@-]{1,64}$", description="Up to 64 letters, digits and . _ - @")]
 

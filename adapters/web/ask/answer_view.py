@@ -1,24 +1,60 @@
-"""One answer in the making on the page: what is shown goes into a stream that any open page reads, the end is kept."""
+"""An answer in the making on the page: what is shown goes into a stream that every open page reads; the end is kept.
 
-from dataclasses import replace
+The end is shown again after a reload, after a restart and in another tab.
+"""
 
-from adapters.web.ask.question_state import AnswerStage, WebQuestionState
-from adapters.web.ask.shown_answer import ShownAnswer
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
 from core.model.answer import Answer
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import Checkpoint
-from core.ports.answer_stream import (
+from core.model.records import QuestionState
+from core.ports.answer_view import (
     AnswerStream,
     AnswerUpdate,
     Begun,
     Ended,
     NoticeShown,
+    Step,
     StepShown,
     TextAdded,
     TextVoided,
 )
-from core.ports.answer_view import Step
 from core.ports.platform import MessageState
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAnswer:
+    """An answer, an answer with choices below it, or the line that says why there is none."""
+
+    trace_id: str
+    answer: Answer | None = None
+    checkpoint: Checkpoint | None = None
+    failure: str = ""
+    notices: tuple[str, ...] = ()
+
+
+class AnswerStage(StrEnum):
+    """How far an answer is."""
+
+    UNSEEN = ""
+    WORKING = "working"
+    CHOSEN = "chosen"  # its card was answered, which is not worked on yet
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebQuestionState(QuestionState):
+    """The answer as the page shows it once it has ended; until then, the trace under which it can be stopped."""
+
+    stage: AnswerStage = AnswerStage.UNSEEN
+    trace: str = ""
+    question: IncomingMessage | None = None
+    shown: ShownAnswer | None = None
+    chosen: str = ""  # on its card, in words
+    told: str = ""  # a word beside it
+    rating: str = ""
 
 
 class WebAnswerView:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from adapters.web.knowledge.uploads import Upload
 from core.model.conversation import ContextMessage, ThreadKey
-from core.model.file_content import FileContent
+from core.model.document_content import FileContent
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.records import PERSON, THREAD, UNSTORED, Record
 from core.ports.message_state import MessageStateStore

@@ -2,19 +2,70 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from aiohttp import web
 
-from adapters.web.ask.live_answer import LiveAnswer
 from adapters.web.ask.turn_views import TurnViews
+from adapters.web.markdown import render_answer
 from adapters.web.pages import SECURITY_HEADERS, Pages
-from adapters.web.rendering.markdown import render_answer
 from adapters.web.routing import Visitor
 from core.model.errors import Busy, FootnoteError
 from core.model.incoming_events import IncomingMessage
-from core.ports.answer_stream import AnswerStream
+from core.ports.answer_view import (
+    AnswerStream,
+    AnswerUpdate,
+    Begun,
+    Ended,
+    NoticeShown,
+    Step,
+    StepShown,
+    StepState,
+    TextAdded,
+    TextVoided,
+)
+
+
+@dataclass(slots=True)
+class LiveAnswer:
+    """What has been shown so far."""
+
+    steps: dict[str, Step] = field(default_factory=dict)
+    text: str = ""
+    notices: list[str] = field(default_factory=list)
+    ended: bool = False  # perhaps: what is kept says for certain
+
+    def apply(self, updates: Iterable[AnswerUpdate]) -> None:
+        """Bring the answer up to these events."""
+        for update in updates:
+            self._apply(update)
+
+    def _apply(self, update: AnswerUpdate) -> None:
+        match update:
+            case Begun():
+                self.steps, self.text, self.notices, self.ended = {}, "", [], False
+            case StepShown():
+                self.steps[update.step.id] = update.step
+            case TextAdded():
+                self.text += update.text
+            case TextVoided():
+                self.text = ""
+            case NoticeShown():
+                self.notices.append(update.text)
+            case Ended():
+                self.ended = True
+            case _:
+                assert_never(update)
+
+    @property
+    def now(self) -> str:
+        """What is being done, in one line."""
+        running = [step.title for step in self.steps.values() if step.state is StepState.RUNNING]
+        done = [step.title for step in self.steps.values()]
+        return (running or done or ["Looking at your question"])[-1]
+
 
 LOOK_SECONDS = 0.15  # between two looks into the store
 LOOKS_TO_KEPT = 10  # after so many, what is kept is looked at: a worker may die before it says that it is done

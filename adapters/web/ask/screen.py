@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from aiohttp import web
 
 from adapters.web.access.forms import read_form
+from adapters.web.ask.answer_view import AnswerStage, WebQuestionState
 from adapters.web.ask.attached_texts import AttachedTexts
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
-from adapters.web.ask.question_state import AnswerStage, WebQuestionState
 from adapters.web.ask.turn_views import TurnView, TurnViews
 from adapters.web.knowledge.result_lines import told_with_jobs
 from adapters.web.knowledge.uploads import LARGEST, Upload
@@ -25,13 +25,13 @@ from core.model.incoming_events import FileReference, IncomingChoice, IncomingMe
 from core.model.inquiry import Checkpoint, Choice
 from core.model.message_text import LONGEST_QUESTION, too_long
 from core.ports.inbox import Inbox
-from core.service.actions.presses import AnswerAction, AnswerPress
+from core.service.actions.presses import AnswerAction, AnswerPress, press_button
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import outcome_text
 from core.service.attached_files import ABOUT_FILES
-from core.service.delivery_codec import delivery
-from core.service.example_questions import ExampleQuestions
 from core.service.explanations import Explanation
+from core.service.help import ExampleQuestions
+from core.service.incoming import delivery
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
 from core.service.kb.results import BaseList, is_success
 from core.service.kb.service import KnowledgeCommands
@@ -132,7 +132,7 @@ class AskScreen:
     async def _why(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
         turn = await self.turns.one(visitor, message)
-        async with self.actions.presses.press(AnswerAction.WHY, _pressed(visitor, message, turn)) as outcome:
+        async with press_button(self.actions.answers, AnswerAction.WHY, _pressed(visitor, message, turn)) as outcome:
             assert isinstance(outcome, Explanation)
         steps = (*outcome.steps, f"Trace {outcome.trace_id}.")
         if wants_part(request):
@@ -186,7 +186,7 @@ class AskScreen:
         message = await self._message(request, visitor)
         question = WebQuestionState(thread=message.thread, message=message.id)
         with suppress(NotFound):  # it has ended in the meantime: how, is shown
-            await self.actions.cancellation.stop(question, visitor.person, visitor.may_administer)
+            await self.actions.questions.stop(question, visitor.person, visitor.may_administer)
         return await self._respond(request, visitor, message)
 
     async def _choose(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
@@ -194,7 +194,7 @@ class AskScreen:
         form = await read_form(request)
         named, chosen = form.get("checkpoint", ""), form.get("choice", "")
         may_administer, thread = visitor.may_administer, message.thread
-        parked, choice = await self.actions.choices.find(named, chosen, visitor.person, may_administer, thread)
+        parked, choice = await self.actions.questions.find_choice(named, chosen, visitor.person, may_administer, thread)
         words = form.get("words", "").strip()[:LONGEST_WORDS]
         if choice.asks_text and not words:
             raise DocumentRejected("There was nothing in that field.", remedy="Write a few words and press again.")
@@ -213,7 +213,7 @@ class AskScreen:
         taken, states = replace(state, stage=AnswerStage.CHOSEN, chosen=chosen), self.turns.message_states
         await states.save(taken)
         try:
-            await self.actions.choices.enqueue(f"web:{checkpoint.id}:{choice.id}", pressed, chosen)
+            await self.actions.questions.enqueue_choice(f"web:{checkpoint.id}:{choice.id}", pressed, chosen)
         except FootnoteError:  # it is not in line: the card can be answered still
             await states.save(replace(state, stage=AnswerStage.ENDED), was=taken)
             raise
@@ -227,7 +227,7 @@ class AskScreen:
         helpful = form.get("helpful") == "yes"
         reason = form.get("reason", "").strip()[:LONGEST_WORDS]
         action = AnswerAction.HELPFUL if helpful else AnswerAction.UNHELPFUL
-        async with self.actions.presses.press(action, _pressed(visitor, message, turn, reason)):
+        async with press_button(self.actions.answers, action, _pressed(visitor, message, turn, reason)):
             pass  # the page shows what is kept of it
         rating = "helpful" if helpful else "unhelpful"
         state = WebQuestionState(thread=message.thread, message=message.id, asker=visitor.person.id)

@@ -5,16 +5,15 @@ from dataclasses import dataclass, field, replace
 
 from markupsafe import Markup
 
-from adapters.web.ask.question_state import AnswerStage, WebQuestionState
-from adapters.web.ask.shown_answer import ShownAnswer
-from adapters.web.rendering.markdown import render_answer, render_quote
+from adapters.web.ask.answer_view import AnswerStage, ShownAnswer, WebQuestionState
+from adapters.web.markdown import render_answer, render_quote
 from adapters.web.routing import Visitor
 from core.model.answer import Answer, Citation, FollowUp, Outcome, Support
 from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import Checkpoint
-from core.ports.checkpoints import Checkpoints
+from core.ports.memory import Checkpoints
 from core.ports.message_state import MessageStateStore
 from core.service.actions.user_actions import UserActions
 

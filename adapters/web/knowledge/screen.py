@@ -10,17 +10,16 @@ from typing import Any
 
 from aiohttp import web
 
-from adapters.web.access.forms import read_form
-from adapters.web.access.multipart import KIND
+from adapters.web.access.forms import KIND, read_form
 from adapters.web.knowledge.result_lines import result_lines
 from adapters.web.knowledge.uploads import LARGEST, Upload
 from adapters.web.pages import Pages, wants_part
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
 from core.model.clock import Clock
+from core.model.document_content import FileContent
 from core.model.errors import DocumentRejected, NotFound
-from core.model.file_content import FileContent
 from core.model.principals import EVERYONE
-from core.ports.audit import Audit
+from core.ports.access import Audit
 from core.ports.setup_guide import LocalFiles
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
 from core.service.kb.results import (

@@ -6,10 +6,10 @@ from pathlib import PurePosixPath
 
 from aiohttp import web
 
-from adapters.web.access.multipart import FormPart, MultipartForm
+from adapters.web.access.forms import FormPart, MultipartForm
 from adapters.web.routing import MULTIPART
+from core.model.document_content import FileContent
 from core.model.errors import DocumentRejected
-from core.model.file_content import FileContent
 from core.model.plain_text import remove_controls
 from core.service.kb.commands import MOST_FILES
 

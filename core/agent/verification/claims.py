@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from core.model.answer import Claim
-from core.model.citation_markers import cited_ids, without_markers
 from core.model.markdown_lines import FENCE, fenced_runs, is_table_rule, without_links
-from core.model.text import content_words, sentences
+from core.model.text import cited_ids, content_words, sentences, without_markers
 
 FEWEST_WORDS = 3
 _DECORATION = re.compile(r"[*_`>#|~]+|^\s*(?:[-•]|\d+[.)])\s+", re.MULTILINE)

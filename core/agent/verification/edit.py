@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from core.agent.verification.claims import DraftUnit, UnitKind, code_stands, units_in
 from core.agent.verification.judge import Judged
 from core.model.answer import Support
-from core.model.citation_markers import cited_ids, without_markers
+from core.model.text import cited_ids, without_markers
 
 CODE_LEFT_OUT = "(Lines that are in no document were left out here.)"
 _ROW = re.compile(r"(\s*\|.*?)\s*\|\s*")

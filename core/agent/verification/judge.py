@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from core.agent.run import Run
 from core.agent.verification.claims import FEWEST_WORDS, DraftUnit, UnitKind, verbatim_in
 from core.model.answer import Claim, ClaimVerdict, Support
-from core.model.citation_markers import cited_ids, without_markers
 from core.model.errors import BudgetExhausted
 from core.model.evidence import Evidence
-from core.model.inquiry import Profile
-from core.model.text import content_words, words
+from core.model.profile import Profile
+from core.model.text import cited_ids, content_words, without_markers, words
 from core.values import Kind, exchanged_values, polarity_conflict, value_faults, values_in
 
 HALF = 0.5  # of a claim's content words in the evidence

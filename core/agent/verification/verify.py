@@ -22,12 +22,12 @@ from core.agent.verification.claims import FEWEST_WORDS, DraftUnit, UnitKind, sa
 from core.agent.verification.edit import Edit, cited, edit, without_foreign_code, without_idle_leads
 from core.agent.verification.judge import Judged, judge
 from core.model.answer import ClaimVerdict, Outcome, Support, Verdict
-from core.model.citation_markers import MARKER, cited_ids, without_markers
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, AnswerReset, HallucinationChecked, QueryRefined
-from core.model.inquiry import Phase, Profile, SearchKnowledge
+from core.model.inquiry import Phase, SearchKnowledge
 from core.model.markdown_lines import LIST_ITEM
-from core.model.text import content_words
+from core.model.profile import Profile
+from core.model.text import MARKER, cited_ids, content_words, without_markers
 from core.values import Kind, values_in
 
 GROUNDED = 0.999  # an answer is called grounded when every claim that is left holds

@@ -1,8 +1,8 @@
 """The buttons below an answer: a row each says its label, when it is offered and what a press does, for every client.
 
 A client shows the buttons that ``actions_below`` names, says who pressed one (``AnswerPress``), and renders what
-``press`` leads to. A new button is an ``AnswerAction``, its row in ``ROWS`` and, if need be, its outcome: type checking
-then names every client that does not show it yet.
+``press_button`` leads to. A new button is an ``AnswerAction``, its row in ``ROWS`` and, if need be, its outcome: type
+checking then names every client that does not show it yet.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -12,10 +12,7 @@ from enum import StrEnum
 
 from core.model.answer import Answer, Outcome
 from core.model.conversation import Audience, Person, ThreadKey, Turn
-from core.service.actions.handoff import AnswerHandoff
-from core.service.actions.kept_answers import KeptAnswers, Quotes
-from core.service.actions.ratings import AnswerRatings
-from core.service.actions.shares import AnswerSharing
+from core.service.actions.answers import AnswerActions, Quotes
 from core.service.explanations import Explanation
 
 LookUp = Callable[[], Awaitable[Audience]]
@@ -72,23 +69,6 @@ PressResult = Quotes | Explanation | Rated | HandedOver | Shared
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerPresses:
-    """Does what the buttons below answers stand for."""
-
-    answers: KeptAnswers
-    ratings: AnswerRatings
-    handoff: AnswerHandoff
-    sharing: AnswerSharing
-
-    def press(self, action: AnswerAction, press: AnswerPress) -> AbstractAsyncContextManager[PressResult]:
-        """Do what this button stands for. The caller shows the outcome within: if that fails, it may be pressed again.
-
-        Raises NotFound, Denied and AlreadyDone.
-        """
-        return ROWS[action].do(self, press)
-
-
-@dataclass(frozen=True, slots=True)
 class Below:
     """An answer with buttons below it. ``handoff``: there is somebody to ask; ``private``: only the asker sees it."""
 
@@ -103,38 +83,38 @@ class ActionRow:
 
     label: str
     when: Callable[[Below], bool]
-    do: Callable[[AnswerPresses, AnswerPress], AbstractAsyncContextManager[PressResult]]
+    do: Callable[[AnswerActions, AnswerPress], AbstractAsyncContextManager[PressResult]]
 
 
 @asynccontextmanager
-async def _quotes(use: AnswerPresses, press: AnswerPress) -> AsyncIterator[PressResult]:
-    yield await use.answers.quotes(press.thread, press.trace_id, await press.reader())
+async def _quotes(answers: AnswerActions, press: AnswerPress) -> AsyncIterator[PressResult]:
+    yield await answers.quotes(press.thread, press.trace_id, await press.reader())
 
 
 @asynccontextmanager
-async def _why(use: AnswerPresses, press: AnswerPress) -> AsyncIterator[PressResult]:
-    yield await use.answers.explain(press.thread, await press.reader(), press.trace_id)
+async def _why(answers: AnswerActions, press: AnswerPress) -> AsyncIterator[PressResult]:
+    yield await answers.explain(press.thread, await press.reader(), press.trace_id)
 
 
-def _rate(*, helpful: bool) -> Callable[[AnswerPresses, AnswerPress], AbstractAsyncContextManager[PressResult]]:
+def _rate(*, helpful: bool) -> Callable[[AnswerActions, AnswerPress], AbstractAsyncContextManager[PressResult]]:
     @asynccontextmanager
-    async def rate(use: AnswerPresses, press: AnswerPress) -> AsyncIterator[PressResult]:
-        await use.ratings.rate(press.thread, press.trace_id, press.person, helpful=helpful, reason=press.reason)
+    async def rate(answers: AnswerActions, press: AnswerPress) -> AsyncIterator[PressResult]:
+        await answers.rate(press.thread, press.trace_id, press.person, helpful=helpful, reason=press.reason)
         yield Rated(helpful)
 
     return rate
 
 
 @asynccontextmanager
-async def _hand_over(use: AnswerPresses, press: AnswerPress) -> AsyncIterator[PressResult]:
+async def _hand_over(answers: AnswerActions, press: AnswerPress) -> AsyncIterator[PressResult]:
     audience = await press.place()
-    async with use.handoff.hand_over(press.thread, press.trace_id, press.person, audience) as turn:
+    async with answers.hand_over(press.thread, press.trace_id, press.person, audience) as turn:
         yield HandedOver(turn)
 
 
 @asynccontextmanager
-async def _share(use: AnswerPresses, press: AnswerPress) -> AsyncIterator[PressResult]:
-    async with use.sharing.share(press.thread, press.trace_id, press.person, press.place) as turn:
+async def _share(answers: AnswerActions, press: AnswerPress) -> AsyncIterator[PressResult]:
+    async with answers.share(press.thread, press.trace_id, press.person, press.place) as turn:
         yield Shared(turn)
 
 
@@ -160,3 +140,13 @@ def actions_below(answer: Answer, *, handoff: bool = False, private: bool = Fals
     """Return the actions to offer, in order."""
     below = Below(answer, handoff, private)
     return tuple(action for action, row in ROWS.items() if row.when(below))
+
+
+def press_button(
+    answers: AnswerActions, action: AnswerAction, press: AnswerPress
+) -> AbstractAsyncContextManager[PressResult]:
+    """Do what this button means. The caller shows the outcome within: if that fails, it may be pressed again.
+
+    Raises NotFound, Denied and AlreadyDone.
+    """
+    return ROWS[action].do(answers, press)

@@ -7,44 +7,105 @@ from a button.
 
 from dataclasses import dataclass
 
+from core.model.answer import UsageCounts
 from core.model.channel_settings import ChannelSettings
-from core.ports.audit import Audit
+from core.model.conversation import Audience, Person, ThreadKey
+from core.model.errors import Denied
+from core.model.knowledge import KnowledgeBase
+from core.ports.access import Audit
 from core.ports.catalog import Catalog
-from core.ports.channel_settings import ChannelSettingsStore
-from core.ports.checkpoints import Checkpoints
-from core.ports.feedback import FeedbackStore
 from core.ports.inbox import Inbox
-from core.ports.memory import Memory
+from core.ports.memory import AskedQuestion, Checkpoints, FeedbackStore, Memory
 from core.ports.message_state import MessageStateStore
-from core.ports.trace_store import TraceStore
-from core.service.actions.cancellation import QuestionCancellation
-from core.service.actions.checkpoint_choices import CheckpointChoices
-from core.service.actions.follow_up_requests import FollowUpRequests
-from core.service.actions.handoff import AnswerHandoff
-from core.service.actions.kept_answers import KeptAnswers
-from core.service.actions.late_edits import LateEdits
-from core.service.actions.memory_controls import MemoryControls
-from core.service.actions.overview import InstallationOverview
-from core.service.actions.presses import AnswerPresses
-from core.service.actions.ratings import AnswerRatings
-from core.service.actions.shares import AnswerSharing
+from core.ports.platform import ChannelSettingsStore
+from core.ports.usage import TraceStore
+from core.service.actions.answers import AnswerActions
+from core.service.actions.questions import QuestionActions
+from core.service.actions.wording import NOT_YOURS_TO_FORGET, PersonForgotten, ThreadForgotten, ThreadMuted
 from core.service.channel_settings import SettingsService
-from core.service.visible_bases import VisibleBases
+from core.service.visibility import VisibleBases
+
+MOST_THREADS, MOST_RECENT = 20, 5  # that are looked through, and that are shown, of what somebody asked
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryControls:
+    """Mutes and forgets, and says what somebody asked."""
+
+    memory: Memory
+    audit: Audit
+
+    async def recent_questions(self, person: Person, platform: str, space: str) -> tuple[AskedQuestion, ...]:
+        """What this person asked last in one workspace or server, the newest first, one a thread: theirs alone."""
+        asked = await self.memory.questions_of(person.id, MOST_THREADS)
+        here = [one for one in asked if (one.thread.platform, one.thread.space) == (platform, space)]
+        return tuple({one.thread: one for one in reversed(here)}.values())[::-1][:MOST_RECENT]
+
+    async def mute(self, thread: ThreadKey, *, muted: bool) -> ThreadMuted:
+        """Keep quiet in a thread, or speak again."""
+        await self.memory.mute(thread, muted)
+        return ThreadMuted(muted)
+
+    async def forget_thread(self, thread: ThreadKey, person: Person, *, is_admin: bool) -> ThreadForgotten:
+        """Remove a thread's memory. Raises Denied when others asked there too and this is no admin; it is on record."""
+        turns = (await self.memory.recall(thread)).turns
+        allowed = is_admin or all(turn.asker.id == person.id for turn in turns)
+        await self.audit.record(person.id, "forget thread", str(thread), allowed=allowed)
+        if not allowed:
+            raise Denied(NOT_YOURS_TO_FORGET)
+        return ThreadForgotten(was_kept=await self.memory.forget_thread(thread))
+
+    async def forget_person(self, person: Person) -> PersonForgotten:
+        """Remove everything this person asked; they may always."""
+        count = await self.memory.forget_person(person.id)
+        await self.audit.record(person.id, "forget person", person.id, allowed=True, detail=f"{count} turns")
+        return PersonForgotten(count)
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeBaseSummary:
+    """A knowledge base as a reader sees it."""
+
+    base: KnowledgeBase
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class SystemStatus:
+    """How the installation is doing, for admins."""
+
+    waiting: int  # questions in line or under way
+    usage: UsageCounts
+
+
+@dataclass(frozen=True, slots=True)
+class InstallationOverview:
+    """Counts bases, documents and questions."""
+
+    bases: VisibleBases
+    inbox: Inbox
+    trace_store: TraceStore
+
+    async def knowledge_bases(self, audience: Audience) -> tuple[KnowledgeBaseSummary, ...]:
+        """The bases this audience may read, each with the number of its documents."""
+        bases = await self.bases.for_audience(audience)
+        names = frozenset(base.name for base in bases)
+        documents = await self.bases.catalog.documents(names) if bases else ()
+        return tuple(
+            KnowledgeBaseSummary(base, sum(one.knowledge_base == base.name for one in documents)) for base in bases
+        )
+
+    async def system_status(self) -> SystemStatus:
+        """How many questions wait, and what became of the others."""
+        return SystemStatus(await self.inbox.count_waiting(), await self.trace_store.counts())
 
 
 @dataclass(frozen=True, slots=True)
 class UserActions:
     """Everything that people can do beside asking."""
 
-    choices: CheckpointChoices
-    cancellation: QuestionCancellation
-    answers: KeptAnswers
-    follow_ups: FollowUpRequests
-    late_edits: LateEdits
-    ratings: AnswerRatings
-    handoff: AnswerHandoff
-    sharing: AnswerSharing
-    presses: AnswerPresses
+    questions: QuestionActions
+    answers: AnswerActions
     memory: MemoryControls
     settings: SettingsService
     bases: VisibleBases
@@ -68,20 +129,9 @@ class UserActions:
     ) -> "UserActions":
         """All of them, over these stores; ``defaults`` are the settings of places where nothing was chosen."""
         bases = VisibleBases(catalog)
-        answers = KeptAnswers(memory, trace_store, bases)
-        ratings = AnswerRatings(answers, feedback, trace_store)
-        handoff = AnswerHandoff(answers, message_states)
-        sharing = AnswerSharing(answers, message_states, audit)
         return cls(
-            choices=CheckpointChoices(checkpoints, message_states, inbox, audit),
-            cancellation=QuestionCancellation(message_states, audit),
-            answers=answers,
-            follow_ups=FollowUpRequests(answers, trace_store, message_states),
-            late_edits=LateEdits(message_states),
-            ratings=ratings,
-            handoff=handoff,
-            sharing=sharing,
-            presses=AnswerPresses(answers, ratings, handoff, sharing),
+            questions=QuestionActions(checkpoints, message_states, inbox, audit),
+            answers=AnswerActions(memory, trace_store, bases, feedback, message_states, audit),
             memory=MemoryControls(memory, audit),
             settings=SettingsService(settings_store, catalog, audit, defaults),
             bases=bases,

@@ -1,9 +1,34 @@
-"""Messages about what people did to an answer or a thread, the same in all clients: outcomes and refusals."""
+"""What people did to an answer or a thread, and what they are told about it, the same in all clients."""
 
+from dataclasses import dataclass
 from typing import assert_never
 
-from core.service.actions.outcomes import ActionOutcome, PersonForgotten, ThreadForgotten, ThreadMuted
 from core.service.explanations import Explanation
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadMuted:
+    """A thread in which nothing is said any more, or, not ``muted``, in which something is said again."""
+
+    muted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadForgotten:
+    """What was kept of a thread is gone; ``was_kept`` is whether there was anything."""
+
+    was_kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PersonForgotten:
+    """Everything that a person asked is gone: so many questions."""
+
+    questions: int
+
+
+ActionOutcome = ThreadMuted | ThreadForgotten | PersonForgotten
+
 
 IN_OWN_WORDS = "What exactly do you want to know?"
 GONE = "I no longer have anything stored about that answer."

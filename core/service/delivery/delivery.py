@@ -10,9 +10,9 @@ from typing import Any, Generic
 
 from core.model.answer import Answer
 from core.model.errors import PlatformUnavailable
+from core.model.incoming_events import ReplyMode
 from core.model.inquiry import Checkpoint
-from core.model.message_records import AnswerStage, ChatQuestionState
-from core.model.reply_target import ReplyMode
+from core.model.records import AnswerStage, ChatQuestionState
 from core.ports.answer_view import Step
 from core.ports.chat import (
     CallRefused,

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from core.model.errors import FootnoteError, PlatformUnavailable
-from core.model.message_records import AnswerStage, ChatQuestionState
-from core.model.reply_target import ReplyMode
+from core.model.incoming_events import ReplyMode
+from core.model.records import AnswerStage, ChatQuestionState
 from core.ports.chat import (
     AnswerPlace,
     CallRefused,

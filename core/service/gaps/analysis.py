@@ -15,7 +15,7 @@ from core.model.clock import Clock
 from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
 from core.ports.catalog import Catalog
-from core.ports.feedback import FeedbackStore
+from core.ports.memory import FeedbackStore
 from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionLog
 from core.service.gaps.documents import Documents, documents_used
 from core.service.gaps.question_groups import group_by_meaning, middle_of

@@ -16,11 +16,11 @@ from core.model.errors import FootnoteError
 from core.model.records import Record
 from core.ports.catalog import Catalog
 from core.ports.message_state import MessageStateStore
-from core.ports.platform_capabilities import Announcements
+from core.ports.platform import Announcements
 from core.service.gaps.analysis import GapAnalysis, Reader
 from core.service.gaps.report import Gap, GapReport
 from core.service.leases import pause
-from core.service.visible_bases import VisibleBases
+from core.service.visibility import VisibleBases
 
 WEEK = timedelta(days=7)
 FIRST = datetime(2024, 1, 1, 8, tzinfo=UTC)  # a Monday, at eight

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from core.model.clock import Clock
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Denied, DocumentRejected, FootnoteError, NotFound
-from core.ports.audit import Audit
-from core.ports.feedback import FeedbackStore
-from core.ports.platform_capabilities import PlatformCapabilities
-from core.ports.proposal_store import Proposal, ProposalStore
+from core.ports.access import Audit
+from core.ports.job_store import Proposal, ProposalStore
+from core.ports.memory import FeedbackStore
+from core.ports.platform import PlatformCapabilities
 from core.service.gaps.report import Gap
 from core.service.kb.proposals import DRAFT, PLACEHOLDER, finished_text, without_headings
 

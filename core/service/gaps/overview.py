@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from core.model.conversation import Person
 from core.model.errors import Denied
-from core.ports.audit import Audit
+from core.ports.access import Audit
 from core.ports.catalog import Catalog
 from core.service.gaps.analysis import GapAnalysis, Reader
 from core.service.gaps.digest import gap_line, gaps_in_words

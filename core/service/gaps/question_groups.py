@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
     Groups: TypeAlias = npt.NDArray[np.int64]
 else:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 from core.model.conversation import Audience
 from core.model.errors import NotFound
-from core.model.grants import grant, revoke
-from core.model.knowledge import KnowledgeBase, find_base
+from core.model.knowledge import KnowledgeBase, find_base, grant, revoke
 from core.model.principals import EVERYONE, PRINCIPAL_FORMS, Principal, PrincipalForm, PrincipalKind
 from core.ports.catalog import Catalog
 from core.ports.job_store import JobStore

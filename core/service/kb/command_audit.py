@@ -4,8 +4,8 @@ import logging
 from dataclasses import dataclass
 
 from core.model.errors import FootnoteError
-from core.model.source_names import redact_link
-from core.ports.audit import Audit
+from core.model.knowledge import redact_link
+from core.ports.access import Audit
 from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.results import KbOutcome, KbResult, ProposalDecided, accepted_jobs
 from core.service.kb.wording import outcome_lines

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from core.model.conversation import Audience, Person, ThreadKey
-from core.model.incoming_events import FileReference, Permissions
-from core.model.reply_target import IN_THREAD, ReplyTarget
+from core.model.incoming_events import IN_THREAD, FileReference, Permissions, ReplyTarget
 
 MOST_FILES = 10  # of one command
 MOST_PAGES = 500  # below one link

@@ -4,7 +4,7 @@ import secrets
 from dataclasses import dataclass
 
 from core.model.errors import NotFound
-from core.ports.web_sessions import CODE_SECONDS, SignInMethod, WebSession, WebSessions
+from core.ports.access import CODE_SECONDS, SignInMethod, WebSession, WebSessions
 from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.results import ConnectLink
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.ingestion.ingestor import Ingestor
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
 from core.ingestion.trash import Trash
+from core.model.document_content import UPLOAD, LocalFile, NamedFile, folder_of, folder_origin
 from core.model.errors import DocumentRejected
-from core.model.file_content import UPLOAD, LocalFile, NamedFile, folder_of, folder_origin
 from core.model.knowledge import Document
 from core.ports.catalog import Catalog
 from core.service.kb.text_spans import count

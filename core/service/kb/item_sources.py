@@ -7,17 +7,14 @@ from dataclasses import dataclass, replace
 
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import document_id_of
-from core.ingestion.material import Material
-from core.ingestion.originals import Originals
+from core.ingestion.originals import Material, Originals
+from core.model.document_content import as_markdown
 from core.model.errors import DocumentRejected, FetchRefused, NotFound
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind
-from core.model.source_names import is_link
-from core.model.transcripts import as_markdown
-from core.ports.blob_store import BlobStore
-from core.ports.catalog import Catalog
-from core.ports.file_stores import FileStores
-from core.ports.platform_capabilities import PlatformCapabilities, Transcript
-from core.ports.web import FetchResult, PageGone, Web
+from core.model.knowledge import is_link
+from core.ports.catalog import BlobStore, Catalog
+from core.ports.platform import PlatformCapabilities, Transcript
+from core.ports.sources import FetchResult, FileStores, PageGone, Web
 
 MORE_FILES = "There are more files than the {limit} that were read. Add the folders in it one by one."
 _UNSAFE = re.compile(r"[^\w .-]+")

@@ -5,15 +5,12 @@ from dataclasses import dataclass, replace
 
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.originals import Originals
+from core.model.document_content import FileContent
 from core.model.errors import FootnoteError, NotFound
-from core.model.file_content import FileContent
-from core.model.jobs import ItemKind, Job, JobItem, JobKind
-from core.model.knowledge import Document, KnowledgeBase
-from core.model.sites import Site
-from core.model.source_names import is_link
+from core.model.jobs import ItemKind, Job, JobItem, JobKind, Site
+from core.model.knowledge import Document, KnowledgeBase, is_link
 from core.ports.catalog import Catalog
-from core.ports.job_store import JobStore
-from core.ports.site_store import SiteStore
+from core.ports.job_store import JobStore, SiteStore
 from core.service.kb.command_audit import CommandAudit
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_cards import job_subject

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
-from core.ingestion.ingestor import Ingestor, document_id_of
-from core.ingestion.jobs import state_of
+from core.ingestion.ingestor import Ingestor, document_id_of, state_of
 from core.ingestion.trash import Trash
 from core.model.clock import Clock
 from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, StoreUnavailable
@@ -32,9 +31,8 @@ from core.model.jobs import (
 )
 from core.model.knowledge import Document
 from core.ports.catalog import Catalog
-from core.ports.job_store import JobStore
-from core.ports.platform_capabilities import PlatformCapabilities
-from core.ports.site_store import SiteStore
+from core.ports.job_store import JobStore, SiteStore
+from core.ports.platform import PlatformCapabilities
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.program_documents import check_readers
 from core.service.kb.sites import SiteSync

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from core.model.errors import AlreadyDone, NotFound
-from core.ports.audit import Audit
+from core.ports.access import Audit
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import KbCommand
 from core.service.one_time_actions import OneTimeAction, OneTimeActions, PressOutcome

@@ -17,8 +17,7 @@ from core.model.incoming_events import Permissions
 from core.model.jobs import ItemKind, Job, JobItem, JobKind, content_digest
 from core.model.knowledge import Document, KnowledgeBase
 from core.model.plain_text import one_line
-from core.ports.blob_store import BlobStore
-from core.ports.catalog import Catalog
+from core.ports.catalog import BlobStore, Catalog
 from core.ports.job_store import JobStore
 from core.service.api_clients import API_PLATFORM, ApiClient
 from core.service.kb.command_audit import CommandAudit

@@ -15,10 +15,9 @@ from core.model.clock import Clock
 from core.model.conversation import ThreadKey
 from core.model.errors import AlreadyDone, FootnoteError, PlatformUnavailable, Unavailable
 from core.model.records import PERSON
-from core.ports.channel_settings import ChannelSettingsStore
+from core.ports.job_store import Proposal, ProposalStore
 from core.ports.message_state import MessageStateStore
-from core.ports.platform_capabilities import Announcements
-from core.ports.proposal_store import Proposal, ProposalStore
+from core.ports.platform import Announcements, ChannelSettingsStore
 from core.service.kb.text_spans import count
 from core.service.leases import pause
 from core.service.one_time_actions import OneTimeAction, OneTimeActions

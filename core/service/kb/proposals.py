@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.model.clock import Clock
+from core.model.document_content import Conversation, TranscriptMessage, as_markdown, first_line
 from core.model.errors import DocumentRejected, FootnoteError, NotFound
 from core.model.jobs import ItemKind, Job, JobItem, JobKind
 from core.model.knowledge import KnowledgeBase, narrowest_base
-from core.model.transcripts import Conversation, TranscriptMessage, as_markdown, first_line
-from core.ports.proposal_store import Decision, Proposal, ProposalStore
+from core.ports.job_store import Decision, Proposal, ProposalStore
 from core.ports.question_log import QuestionLog
 from core.service.kb.command_audit import CommandAudit
 from core.service.kb.commands import Caller, KbCommand, KbVerb

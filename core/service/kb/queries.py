@@ -11,14 +11,11 @@ from typing import TypeVar
 from core.model.clock import Clock
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.jobs import Job, JobState
-from core.model.knowledge import Document, KnowledgeBase, Passage, find_base
-from core.model.source_names import matching_sources, redact_link
+from core.model.knowledge import Document, KnowledgeBase, Passage, find_base, matching_sources, redact_link
 from core.ports.catalog import Catalog
 from core.ports.inbox import Inbox
 from core.ports.index import Index, Scope
-from core.ports.job_store import JobStore
-from core.ports.proposal_store import ProposalStore
-from core.ports.schedule_store import ScheduleStore
+from core.ports.job_store import JobStore, ProposalStore, ScheduleStore
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.results import (
     BaseDetails,
@@ -45,7 +42,7 @@ from core.service.kb.summaries import (
     summarize_schedule,
 )
 from core.service.kb.text_spans import join_names
-from core.service.visible_bases import VisibleBases
+from core.service.visibility import VisibleBases
 
 PAGE = 10
 PROPOSALS = 5  # on a page: with their beginnings and buttons, what a message of Discord's holds

@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 from core.ingestion.trash import Trash
 from core.model.errors import FootnoteError, NotFound
 from core.model.jobs import JobKind
-from core.model.knowledge import Document, KnowledgeBase, Passage, find_base
-from core.model.source_names import matching_sources, redact_link
-from core.ports.catalog import Catalog
+from core.model.knowledge import Document, KnowledgeBase, Passage, find_base, matching_sources, redact_link
+from core.ports.catalog import Catalog, RemovedDocument
 from core.ports.index import Index, Scope
-from core.ports.site_store import SiteStore
-from core.ports.trash_store import RemovedDocument
+from core.ports.job_store import SiteStore
 from core.retrieval.hybrid import Retriever
 from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.job_queue import JobQueue

@@ -8,16 +8,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from core.ingestion.consistency import OrphanedPassages
 from core.ingestion.ingestor import document_id_of
-from core.ingestion.orphans import OrphanedPassages
 from core.ingestion.trash import Trash
 from core.model.clock import Clock
 from core.model.errors import FootnoteError, NotFound
 from core.model.jobs import ItemKind, Job, JobItem, JobKind
-from core.model.source_names import is_link, matching_sources, redact_link
-from core.ports.file_stores import FileStores
-from core.ports.job_store import JobStore
-from core.ports.schedule_store import Every, Schedule, ScheduleStore
+from core.model.knowledge import is_link, matching_sources, redact_link
+from core.ports.job_store import Every, JobStore, Schedule, ScheduleStore
+from core.ports.sources import FileStores
 from core.service.kb.commands import MOST_PAGES, Caller, KbCommand, KbVerb
 from core.service.kb.job_queue import JobQueue, site_limit
 from core.service.kb.proposals import Proposals

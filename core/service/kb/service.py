@@ -11,12 +11,11 @@ from typing import Protocol
 
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor, IngestResult
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
+from core.model.document_content import Conversation, FileContent, LocalFile
 from core.model.errors import WENT_WRONG, Denied, FootnoteError
-from core.model.file_content import FileContent, LocalFile
 from core.model.jobs import pending_sources
 from core.model.knowledge import Document, KnowledgeBase, Passage
-from core.model.transcripts import Conversation
 from core.service.kb.bases import Bases
 from core.service.kb.command_audit import CommandAudit, describe_command, describe_result
 from core.service.kb.commands import Caller, KbCommand, KbVerb

@@ -1,6 +1,6 @@
 """Keeping up with sites and file stores: when a place is due to be read, and which of its pages are gone.
 
-A look at a place lists names and versions and reads nothing. What counts as missed is in ``core.model.sites``. Killed
+A look at a place lists names and versions and reads nothing. What counts as missed is in ``core.model.jobs``. Killed
 anywhere, a sync can begin again: it counts once, and a page that is removed already is only reported.
 """
 
@@ -14,12 +14,10 @@ from datetime import datetime
 from core.ingestion.ingestor import document_id_of
 from core.ingestion.trash import Trash
 from core.model.errors import FetchRefused
-from core.model.jobs import ItemState, Job, JobItem
-from core.model.sites import MISSES, Site, contents_of, count_sync, missed_pages, outcome
+from core.model.jobs import MISSES, ItemState, Job, JobItem, Site, contents_of, count_sync, missed_pages, outcome
 from core.ports.catalog import Catalog
-from core.ports.file_stores import FileStores
-from core.ports.schedule_store import Schedule
-from core.ports.site_store import SiteStore
+from core.ports.job_store import Schedule, SiteStore
+from core.ports.sources import FileStores
 
 SECONDS = 30.0
 """For one look; a place that takes longer is looked at again a minute later."""

@@ -6,14 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from core.ingestion.trash import RESTORABLE
-from core.model.grants import NOBODY
 from core.model.jobs import OVER, ItemState, Job, JobItem, JobKind, JobProgress, JobState, JobUnit
-from core.model.knowledge import Document, KnowledgeBase, Passage
+from core.model.knowledge import NOBODY, Document, KnowledgeBase, Passage, redact_link
 from core.model.markdown_lines import without_marks
-from core.model.source_names import redact_link
-from core.ports.proposal_store import Proposal
-from core.ports.schedule_store import Every, Schedule
-from core.ports.trash_store import RemovedDocument
+from core.ports.catalog import RemovedDocument
+from core.ports.job_store import Every, Proposal, Schedule
 from core.service.kb.commands import KbCommand, KbVerb
 
 

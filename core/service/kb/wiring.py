@@ -3,25 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.ingestion.consistency import IndexConsistency
+from core.ingestion.consistency import IndexConsistency, OrphanedPassages
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
-from core.ingestion.orphans import OrphanedPassages
 from core.ingestion.trash import Trash
 from core.model.clock import Clock
 from core.model.principals import PRINCIPAL_FORMS, PrincipalForm
-from core.ports.audit import Audit
-from core.ports.blob_store import BlobStore
-from core.ports.catalog import Catalog
-from core.ports.file_stores import FileStores
+from core.ports.access import Audit, WebSessions
+from core.ports.catalog import BlobStore, Catalog
 from core.ports.inbox import Inbox
 from core.ports.index import Index
-from core.ports.job_store import JobStore
-from core.ports.proposal_store import ProposalStore
+from core.ports.job_store import JobStore, ProposalStore, ScheduleStore, SiteStore
 from core.ports.question_log import QuestionLog
-from core.ports.schedule_store import ScheduleStore
-from core.ports.site_store import SiteStore
-from core.ports.web_sessions import WebSessions
+from core.ports.sources import FileStores
 from core.retrieval.hybrid import Retriever
 from core.service.kb.bases import Bases
 from core.service.kb.command_audit import CommandAudit

@@ -8,9 +8,8 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from core.model.conversation import Person
-from core.model.source_names import is_link
-from core.ports.proposal_store import Decision
-from core.ports.schedule_store import Every
+from core.model.knowledge import is_link
+from core.ports.job_store import Decision, Every
 from core.service.kb.results import (
     BaseCreated,
     BaseDescribed,

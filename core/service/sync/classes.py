@@ -11,8 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from core.model.connections import Connection, SyncedItem, SyncState
 from core.model.errors import Busy
-from core.model.grants import NOBODY
-from core.model.knowledge import KnowledgeBase
+from core.model.knowledge import NOBODY, KnowledgeBase
 from core.model.principals import EVERYONE
 from core.ports.catalog import Catalog
 from core.service.sync.rights import ResolvedRights

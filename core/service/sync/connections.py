@@ -15,10 +15,9 @@ from core.model.errors import Busy, ConfigurationError, FootnoteError, NotFound
 from core.model.jobs import Job, JobCancelled, JobKind
 from core.model.knowledge import find_base
 from core.model.principals import EVERYONE, PRINCIPAL_FORMS, PrincipalForm
-from core.ports.audit import Audit
+from core.ports.access import Audit
 from core.ports.catalog import Catalog
-from core.ports.connection_store import ConnectionStore, SecretBox
-from core.ports.connector import Connector, ConnectorPlugin, OpenHttp, SourceCheck
+from core.ports.connector import ConnectionStore, Connector, ConnectorPlugin, OpenHttp, SecretBox, SourceCheck
 from core.ports.job_store import JobStore
 from core.service.kb.bases import base_name
 from core.service.kb.commands import Caller

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from core.ingestion.ingestor import Change, Ingestor, IngestResult, Progress, document_id_of
-from core.ingestion.material import Material
-from core.ingestion.originals import Originals
+from core.ingestion.originals import Material, Originals
 from core.model.connections import Connection, SyncedItem
 from core.model.json_codec import from_json
 from core.model.knowledge import Document

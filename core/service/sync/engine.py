@@ -10,15 +10,21 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol, TypeVar
 
-from core.ingestion.ingestor import Change, IngestResult
-from core.ingestion.jobs import state_of
+from core.ingestion.ingestor import Change, IngestResult, state_of
 from core.model.clock import Clock
 from core.model.connections import Connection, SyncedItem, SyncPhase, SyncState
 from core.model.errors import Busy, NotFound, SettingsRefused, SourceUnavailable
 from core.model.jobs import ItemState, JobCancelled, JobStage
 from core.model.json_codec import to_json
-from core.ports.connection_store import ConnectionStore
-from core.ports.connector import ChangePage, Connector, ConnectorPlugin, Content, FetchFailure, SourceItem
+from core.ports.connector import (
+    ChangePage,
+    ConnectionStore,
+    Connector,
+    ConnectorPlugin,
+    Content,
+    FetchFailure,
+    SourceItem,
+)
 from core.service.sync.classes import ReaderClasses, used_classes
 from core.service.sync.documents import SyncedDocuments, listed_item, may_retry
 from core.service.sync.rights import digest_of, readers_json, resolve_rights

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from core.model.connections import Connection
 from core.model.errors import Busy
-from core.ports.connection_store import ConnectionStore
-from core.ports.connector import Connector, SourceItem
+from core.ports.connector import ConnectionStore, Connector, SourceItem
 from core.service.sync.engine import MOST_DOCUMENTS
 from core.service.sync.rights import digest_of, readers_json, resolve_rights
 

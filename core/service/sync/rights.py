@@ -13,7 +13,7 @@ from core.model.connections import Connection
 from core.model.errors import NotFound
 from core.model.json_codec import from_json, to_json
 from core.model.principals import EVERYONE, mail_principal
-from core.ports.connector import Connector, Readers
+from core.ports.connector import PUBLIC, Connector, Readers
 
 _NOBODY: frozenset[str] = frozenset()
 
@@ -72,7 +72,9 @@ def _sets(text: str) -> list[tuple[list[str], list[str]]]:
 
 
 async def _holders(connection: Connection, connector: Connector, group: str) -> frozenset[str]:
-    """The principals that hold a group: those it is mapped to, and the addresses of its members."""
+    """Return the principals that hold a group: those it is mapped to, and the addresses of its members."""
+    if group == PUBLIC:
+        return connection.mapping.get(PUBLIC, frozenset({EVERYONE}))
     try:
         members = await connector.members(group)
     except NotFound:  # the token may not see the group, or it was deleted a moment ago

@@ -29,7 +29,7 @@ from core.ports.inbox import Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.platform import MessageState
 from core.service.channel_settings import SettingsService
-from core.service.delivery_codec import delivery
+from core.service.incoming import delivery
 from footnote_webhook.replies import Replies, WebhookAnswerView, WebhookQuestionState
 
 NAME, SPACE = "webhook", "main"

@@ -13,7 +13,7 @@ from core.model.answer import Answer
 from core.model.errors import PlatformUnavailable
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import Checkpoint
-from core.model.message_records import QuestionState
+from core.model.records import QuestionState
 from core.ports.answer_view import Step
 from core.ports.platform import MessageState
 

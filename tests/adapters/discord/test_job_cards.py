@@ -12,9 +12,8 @@ from adapters.discord.outbound.messages import Messages, Spot
 from adapters.discord.outbound.sanitizer import SanitizedView
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import NotFound, PlatformUnavailable
-from core.model.incoming_events import Permissions
+from core.model.incoming_events import Permissions, ReplyMode, ReplyTarget
 from core.model.jobs import Job, JobKind, JobState
-from core.model.reply_target import ReplyMode, ReplyTarget
 from core.service.kb.commands import Caller
 from core.service.kb.summaries import summarize_job
 from core.service.kb.text_spans import plain, principal

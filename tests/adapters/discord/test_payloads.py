@@ -14,7 +14,8 @@ from adapters.discord.outbound.forms import (
     read_threshold,
 )
 from core.model.channel_settings import ChosenSettings, ReplyStyle
-from core.model.inquiry import Behaviour, CheckpointKind, Profile
+from core.model.inquiry import CheckpointKind
+from core.model.profile import Behaviour, Profile
 
 FIRST_VERSION = {
     "footnote:words:0f1e:other-words": FormId(FormKind.WORDS, "0f1e", "other-words"),

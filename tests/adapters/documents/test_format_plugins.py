@@ -10,7 +10,7 @@ from adapters.documents.sandbox.pool import Sandbox
 
 PACKAGE = """
 from adapters.documents.format import Format
-from core.model.parsed_document import Block, ParsedDocument
+from core.model.document_content import Block, ParsedDocument
 
 
 def read(name, data):

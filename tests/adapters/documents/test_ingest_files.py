@@ -11,7 +11,7 @@ from adapters.documents.parser import DocumentParser
 from core.model.errors import DocumentRejected
 
 if TYPE_CHECKING:
-    from core.model.parsed_document import ParsedDocument
+    from core.model.document_content import ParsedDocument
 
 FILES = Path(__file__).parents[3] / ".." / "shared" / "data" / "ingest_files"
 pytestmark = [

@@ -10,8 +10,8 @@ import pytest
 from adapters.documents import reader
 from adapters.documents.sandbox.protocol import frame, from_parsed, in_slices
 from core.ingestion.chunking import passages_of
+from core.model.document_content import ParsedDocument
 from core.model.knowledge import Document, Passage
-from core.model.parsed_document import ParsedDocument
 
 CODE = "\n\n".join(
     [

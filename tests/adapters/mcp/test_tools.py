@@ -15,10 +15,9 @@ from core.model.answer import Support
 from core.model.conversation import Person
 from core.model.errors import ModelUnavailable
 from core.model.inquiry import AnswerPolicy, AskBack, Insufficient
-from core.ports.api_tokens import TokenScope
+from core.ports.access import TokenScope
 from core.retrieval.hybrid import Retriever
-from core.service.api_clients import ApiClient, ApiClients, local_owner
-from core.service.knowledge_reader import KnowledgeReader
+from core.service.api_clients import ApiClient, ApiClients, KnowledgeReader, local_owner
 from tests.core.scene import Scene
 from tests.fakes.memory.stores import InProcessApiTokens, InProcessAudit
 from tests.hostile_markdown import hostile_answers

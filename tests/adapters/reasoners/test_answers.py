@@ -11,7 +11,8 @@ from adapters.reasoners.fallback import QUOTING, FallbackReasoner, Reserves
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from core.model.answer import Outcome
 from core.model.events import AgentFailed
-from core.model.inquiry import AnswerPolicy, Profile
+from core.model.inquiry import AnswerPolicy
+from core.model.profile import Profile
 from tests.adapters.reasoners.scene import opened
 from tests.core.scene import Scene, within
 from tests.fakes.memory.clock import ManualClock

@@ -10,7 +10,8 @@ import pytest
 
 from adapters.reasoners.openai import prompts
 from core.model.answer import Outcome
-from core.model.inquiry import AnswerPolicy, Profile
+from core.model.inquiry import AnswerPolicy
+from core.model.profile import Profile
 from tests.adapters.reasoners.scene import opened
 from tests.core.scene import Scene
 from tests.fakes.model.endpoint import RecordedRequest, Says, ScriptedEndpoint

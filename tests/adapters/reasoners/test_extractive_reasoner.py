@@ -13,7 +13,7 @@ from core.model.conversation import Turn
 from core.model.errors import Unavailable
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import AskBack, CheckpointKind, Investigate, Plan, Reply, Sufficient
-from core.ports.encoder import Vectors
+from core.ports.index import Vectors
 from core.ports.reasoner import DraftPart
 from tests.adapters.reasoners.scene import ADA, NOW, inquiry, library, meter, passage, thread, turn
 from tests.fakes.memory.encoder import HashingEncoder

@@ -62,7 +62,9 @@ def test_an_article_that_is_joined_to_its_word_is_a_word_of_its_own() -> None:
 async def test_a_passage_in_german_is_read_in_english_and_quoted_as_it_stands() -> None:
     reader = Listener()
     items = tuple(library(Der_See=GERMAN))
-    weighed = await ExtractiveReasoner(HashingEncoder(), reader).weigh("who keeps the waiting list?", items, items)
+    weighed = await ExtractiveReasoner(HashingEncoder(), reader).weigher.weigh(
+        "who keeps the waiting list?", items, items
+    )
     assert any("The waiting list keeps Mareike Thoms" in text for _, text in reader.read_for)
     assert weighed[0].evidence == items[0]
     assert {one.unit for one in weighed[0].units} <= set(units(GERMAN))
@@ -72,7 +74,9 @@ async def test_a_passage_in_german_is_read_in_english_and_quoted_as_it_stands() 
 async def test_a_german_question_is_read_in_english_of_german_too() -> None:
     reader = Listener()
     items = tuple(library(Der_See=GERMAN, Depot=ENGLISH))
-    weighed = await ExtractiveReasoner(HashingEncoder(), reader).weigh("Wer führt die Warteliste?", items, items)
+    weighed = await ExtractiveReasoner(HashingEncoder(), reader).weigher.weigh(
+        "Wer führt die Warteliste?", items, items
+    )
     assert {one.asked.question for one in weighed} == {"who keeps the waiting list?"}
     assert {asked for asked, _ in reader.read_for} == {"who keeps the waiting list?"}
     assert [one.evidence for one in weighed] == list(items)

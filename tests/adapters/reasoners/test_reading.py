@@ -6,16 +6,13 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.reading import ALONE, AnswerReader, Leaning, stretch_around, text_of
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
+from adapters.reasoners.extractive.evidence.reading import AnswerReader, Leaning, text_of
+from adapters.reasoners.extractive.evidence.scoring import WeighedPassage
 from adapters.reasoners.extractive.evidence.thread import leaning_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from core.model.conversation import Exchange
 from core.model.errors import ModelUnavailable
 from core.model.inquiry import Investigate
-from core.model.passage_units import units
-from tests.adapters.reasoners.scene import inquiry, library, meter, thread
-from tests.adapters.reasoners.scene import text_of as text_of_parts
+from tests.adapters.reasoners.scene import inquiry, library
 from tests.fakes.memory.encoder import HashingEncoder
 
 DOUBTED = weights.READ * 4  # less than what is read of -6 in place of 6 takes off
@@ -48,7 +45,7 @@ class Away:
 
 async def weighed(reader: AnswerReader | None, question: str, *texts: str) -> list[WeighedPassage]:
     items = library(*texts).items_found()
-    return await ExtractiveReasoner(HashingEncoder(), reader).weigh(question, items, items)
+    return await ExtractiveReasoner(HashingEncoder(), reader).weigher.weigh(question, items, items)
 
 
 def first(found: Sequence[WeighedPassage]) -> str:
@@ -82,81 +79,12 @@ async def test_the_most_likely_are_read_and_more_only_where_none_of_them_is_clea
     assert {text_of(one) for one in ranked[:read]} == set(reader.asked)
 
 
-SETTING = "The engine that keeps the records. Default: sqlite. Others need a server.\n\n```\nset DB\n```"
-
-
-async def test_what_answers_only_with_what_stands_around_it_is_read_with_that() -> None:
-    question = "which engine keeps the records by default?"
-    (alone,) = await weighed(Reader({"": NEVER}), question, SETTING)
-    (together,) = await weighed(Reader({"records. Default": 5.0, "": NEVER}), question, SETTING)
-    assert alone.units[0].odds < 0 < together.units[0].odds
-    told = [unit.text for unit in together.units[0].stretch]
-    assert told == ["The engine that keeps the records.", "Default: sqlite.", "Others need a server."]
-
-
-async def test_no_more_is_read_where_something_answers_by_itself() -> None:
-    reader = Reader({"Default": 6.0, "": -6.0})
-    (found,) = await weighed(reader, "which engine keeps the records by default?", SETTING)
-    assert len(reader.asked) == len(found.units)
-    assert not any(one.stretch for one in found.units)
-
-
-async def best_of(question: str, text: str, read: float, leaning: Leaning = ALONE) -> ScoredUnit:
-    """The best unit, where only the first two sentences together are read as an answer."""
-    items = library(text).items_found()
-    reasoner = ExtractiveReasoner(HashingEncoder(), Reader({"records. Default": read, "": NEVER}))
-    (found,) = await reasoner.weigh(question, items, items, leaning)
-    return found.units[0]
-
-
-async def test_what_is_cut_out_of_a_longer_passage_has_to_be_read_as_an_answer_more_clearly() -> None:
-    question, whole = "which engine keeps the records by default?", SETTING.partition("\n\n")[0]
-    assert (await best_of(question, whole, -4.2)).odds > 0
-    assert (await best_of(question, SETTING, -4.2)).odds < 0
-    assert (await best_of(question, SETTING, -2.5)).odds > 0
-
-
-async def test_a_follow_up_or_a_question_in_another_language_is_answered_by_single_sentences() -> None:
-    question = "which engine keeps the records by default?"
-    assert (await best_of(question, SETTING, 9.0)).stretch
-    assert not (await best_of(question, SETTING, 9.0, Leaning(typed="and by default?"))).stretch
-    assert not (await best_of("welche engine keeps the records?", SETTING, 9.0)).stretch
-
-
-async def test_a_figure_or_a_person_is_told_by_single_sentences() -> None:
-    assert (await best_of("which engine keeps the records by default?", SETTING, 9.0)).stretch
-    assert not (await best_of("who keeps the records by default?", SETTING, 9.0)).stretch
-
-
-async def test_where_a_way_is_asked_for_what_was_read_together_has_to_tell_it() -> None:
-    question = "how do i set the engine that keeps the records?"
-    assert not (await best_of(question, SETTING, 9.0)).stretch
-    assert (await best_of(question, SETTING.replace("Others need", "Set the engine; others need"), 9.0)).stretch
-
-
-async def test_what_was_read_together_is_quoted_together() -> None:
-    question = "which engine keeps the records by default?"
-    reasoner = ExtractiveReasoner(HashingEncoder(), Reader({"records. Default": 9.0, "": NEVER}))
-    found = library(SETTING, grade=8)
-    asked = inquiry(question, library=found, plan=Investigate(question, (question,)))
-    text = await text_of_parts(reasoner.compose(asked, thread(), found.relevant(5), meter()))
-    assert "keeps the records. [1] Default: sqlite. [1]" in text
-
-
-def test_only_so_much_is_read_around_a_sentence_and_none_of_it_twice() -> None:
-    said = " ".join(f"Sentence number {number} says one thing more about it." for number in range(20))
-    (item,) = library(said).items_found()
-    unit = units(said)[10]
-    stretch = stretch_around(ScoredUnit(item, unit, 1.0, 1.0))
-    assert stretch == units(said)[7:14]
-
-
 async def test_of_what_a_later_search_finds_nothing_is_read_that_is_less_likely_than_what_was_found_before() -> None:
     likely = [f"Plan {number} has room for nine. Plan {number} seats nine at a table." for number in range(15)]
     *found, last = library(*likely, "The garden opens in May. The garden is watered twice.").items_found()
     later = replace(last, query="the garden")
     reader = Reader({"": 6.0})
-    weigh = ExtractiveReasoner(HashingEncoder(), reader).weigh
+    weigh = ExtractiveReasoner(HashingEncoder(), reader).weigher.weigh
     (garden,) = await weigh("Which plan has room?", [later], [*found, later])
     assert "garden" in garden.units[0].unit.text
     assert len(reader.asked) == weights.UNITS_READ_FIRST
@@ -211,8 +139,8 @@ async def test_a_follow_up_is_read_as_it_was_typed_too() -> None:
     reasoner = ExtractiveReasoner(HashingEncoder(), Literal())
     resolved, typed = "How many washes does the power survive?", "How many washes does it survive?"
     (wrong,), (right,) = (
-        await reasoner.weigh(resolved, items, items),
-        await reasoner.weigh(resolved, items, items, Leaning(typed)),
+        await reasoner.weigher.weigh(resolved, items, items),
+        await reasoner.weigher.weigh(resolved, items, items, Leaning(typed)),
     )
     assert right.units[0].odds > wrong.units[0].odds + DOUBTED
 
@@ -223,50 +151,6 @@ async def test_what_a_person_typed_reaches_the_reader_with_the_question_that_was
     assert not leaning_of(asked).typed
     resolved = replace(asked, plan=replace(plan, resolved_from_thread=True))
     assert leaning_of(resolved).typed == "How many washes does it survive?"
-
-
-class ReadsWhole:
-    """Takes what stands there for the answer where it was told of the plan and asked for its price at once."""
-
-    async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """Sure of both together, and of neither alone."""
-        return [6.0 if "Studio" in question and "charge" in question else -6.0 for _ in texts]
-
-
-async def test_a_follow_up_is_read_behind_the_question_before_it() -> None:
-    """ "What do they charge?" says nothing alone, and what was put in may be the wrong thing."""
-    items = library("The Studio plan is run by Callum Vale and costs 45 euros.").items_found()
-    reasoner = ExtractiveReasoner(HashingEncoder(), ReadsWhole())
-    question, behind = "What does Callum Vale charge?", "Who runs the Studio plan? What does he charge?"
-    (alone,) = await reasoner.weigh(question, items, items)
-    (followed,) = await reasoner.weigh(question, items, items, Leaning(behind=behind))
-    assert followed.units[0].odds > alone.units[0].odds + DOUBTED
-
-
-@pytest.mark.parametrize(("alone", "counts"), [(12.0, False), (5.0, True)], ids=["better", "worse"])
-async def test_what_answers_the_question_before_better_than_both_answers_but_that(alone: float, counts: bool) -> None:
-    """It is half of an answer to the two of them anyway."""
-    who, said = "Who runs the Studio plan?", "The Studio plan is run by Callum Vale."
-
-    class Reads:
-        async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-            return [{who: alone, f"{who} What does he charge?": 6.0}.get(question, -6.0) for _ in texts]
-
-    items = library(said).items_found()
-    reasoner = ExtractiveReasoner(HashingEncoder(), Reads())
-    leaning = Leaning(before=who, behind=f"{who} What does he charge?")
-    question = "What does Callum Vale charge?"
-    (new,) = await reasoner.weigh(question, items, items, leaning)
-    (old,) = await reasoner.weigh(question, items, items, replace(leaning, answered=f"Of plans: {said}"))
-    assert (old.units[0].odds > new.units[0].odds - DOUBTED / 2) is counts
-
-
-async def test_the_question_before_reaches_the_reader_with_what_was_typed() -> None:
-    asked = "What does he charge?"
-    plan = Investigate(asked, (asked,), follows=Exchange("Who runs the Studio plan?", "Callum Vale runs it."))
-    leaning = leaning_of(inquiry(asked, plan=plan))
-    assert leaning.behind == "Who runs the Studio plan? What does he charge?"
-    assert leaning.answered == "Callum Vale runs it."
 
 
 async def test_what_is_doubted_and_read_as_the_answer_all_the_same_is_quoted_first() -> None:

@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 
 from adapters.reasoners.extractive.evidence.reading import Leaning
-from adapters.reasoners.extractive.evidence.sufficiency import known_by_name, leant_on
+from adapters.reasoners.extractive.evidence.sufficiency import known_by_name
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.answer import Outcome
-from core.model.conversation import Exchange
 from core.model.evidence import Evidence, EvidenceLibrary, Grade, Hit
-from core.model.inquiry import Decision, Insufficient, Investigate, Search, SearchKnowledge, SearchSource, Sufficient
+from core.model.inquiry import Decision, Insufficient, Investigate, Search, SearchKnowledge, Sufficient
 from tests.adapters.reasoners.scene import inquiry, library, meter, passage, thread, turn
 from tests.fakes.memory.encoder import HashingEncoder
 
@@ -86,27 +85,6 @@ def test_a_question_names_a_document_by_its_title_written_as_a_name(question: st
 
 
 @pytest.mark.parametrize(
-    ("plan", "leans"),
-    [
-        (Investigate("How long are refunds open?", ("refund window",), "a question about the documents"), False),
-        (Investigate("How long are refunds open? (EU)", ("EU",), "narrowed by the asker"), False),
-        (Investigate("How long are refunds open?", ("refunds",), "“they”: refunds", resolved_from_thread=True), True),
-    ],
-    ids=["a model's plan", "narrowed at a checkpoint", "resolved by rules"],
-)
-async def test_only_a_question_that_was_put_in_other_words_for_the_thread_is_searched_in_its_last_source(
-    plan: Investigate, leans: bool
-) -> None:
-    """Every plan of a model gives a reason; that alone does not bend a new topic towards the last answer's source."""
-    earlier = thread(turn("What is the planner's timeout?", "90 seconds [2]", 2))
-    asked = inquiry(plan=plan, library=library(grade=8), searches=(Search(SearchKnowledge(plan.queries[0])),))
-    decision = await ExtractiveReasoner(HashingEncoder()).decide(asked, earlier, meter())
-    actions = decision.actions if isinstance(decision, Insufficient) else ()
-    assert any(isinstance(action, SearchSource) for action in actions) is leans
-    assert bool(leant_on(asked, earlier)) is leans
-
-
-@pytest.mark.parametrize(
     ("said", "leans"),
     [
         ("and under the old terms?", ("Refunds",)),
@@ -134,37 +112,12 @@ async def test_a_follow_up_leans_on_the_last_answer_where_the_question_since_had
     )
     assert isinstance(plan, Investigate)
     assert plan.leans_on == ("Refunds",)
-    assert plan.follows is not None
-    assert plan.follows.question == "and with a voucher?"
-
-
-async def test_the_last_source_is_searched_for_a_follow_up_behind_the_question_before_it() -> None:
-    """What was put in may be the wrong thing: "that money" is of the lesson, whatever was named last."""
-    asked = turn("Is there a trial lesson?", "Yes, for 8 euros. [1]", 1)
-    said = "do i get that money back"
-    plan = Investigate(said, (said,), leans_on=("Refunds",), follows=Exchange(asked.question, asked.answer))
-    searched = (Search(SearchKnowledge(said)),)
-    decision = await ExtractiveReasoner(HashingEncoder()).decide(
-        inquiry(said, plan=plan, library=library(grade=8), searches=searched), thread(asked), meter()
-    )
-    assert isinstance(decision, Insufficient)
-    assert decision.actions == (SearchSource("Is there a trial lesson? do i get that money back", "Refunds"),)
-
-
-async def test_what_is_put_into_the_question_before_follows_none_as_it_holds_that() -> None:
-    asked = turn("How long are refunds open for vouchers?", "30 days [1]", 1)
-    plan = await ExtractiveReasoner(HashingEncoder()).understand(
-        inquiry("and for annual plans?"), thread(asked), meter()
-    )
-    assert isinstance(plan, Investigate)
-    assert "refunds open for annual plans" in plan.question
-    assert plan.follows is None
 
 
 async def test_what_was_quoted_last_comes_before_what_is_as_likely_elsewhere() -> None:
     evidence = tuple(library("The fee is 5 euros.", "The fee is 5 euros."))
     reasoner = ExtractiveReasoner(HashingEncoder())
-    plain = await reasoner.weigh("What is the fee?", evidence, evidence)
-    first, second = await reasoner.weigh("What is the fee?", evidence, evidence, Leaning(titles=("Timeouts",)))
+    plain = await reasoner.weigher.weigh("What is the fee?", evidence, evidence)
+    first, second = await reasoner.weigher.weigh("What is the fee?", evidence, evidence, Leaning(titles=("Timeouts",)))
     assert first.units[0].odds < plain[0].units[0].odds
     assert second.units[0].odds > plain[1].units[0].odds

@@ -17,7 +17,7 @@ from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.memory.index import InProcessIndex
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 ROUND = 64  # sentences, as many as one call compares
 

@@ -10,6 +10,7 @@ from adapters.reasoners.extractive.question.spelling import (
     correct_spelling,
     english,
     lexicon_for,
+    spell_out,
     unknown_words,
     vocabulary_of,
 )
@@ -161,3 +162,27 @@ async def test_it_is_searched_for_again_once_and_never_so_often_that_a_person_wo
 
 async def test_an_apostrophe_alone_is_not_worth_another_search() -> None:
     assert await actions_after(question="why havent you rung") == []
+
+
+GLOSSARY = "PTO: paid time off. RTO = return to office. An employee assistance programme (EAP) is there for all."
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("how much PTO do interns get", "how much paid time off do interns get"),
+        ("how much pto do interns get", "how much paid time off do interns get"),
+        ("What is the RTO rule?", "What is the return to office rule?"),
+        ("who may use the EAP", "who may use the employee assistance programme"),
+        ("who may use the VPN", "who may use the VPN"),
+        ("and the cat?", "and the cat?"),
+    ],
+)
+def test_acronyms_are_spelt_out_as_the_documents_define_them(asked: str, meant: str) -> None:
+    texts = [GLOSSARY, "Interns have 12 days of paid time off."]
+    assert spell_out(asked, texts, EnglishLexicon()) == meant
+
+
+def test_an_acronym_that_the_documents_use_themselves_stays() -> None:
+    texts = ["PTO: paid time off.", "Interns have 12 days of PTO.", "PTO is booked in the planner."]
+    assert spell_out("how much PTO do interns get", texts, EnglishLexicon()) == "how much PTO do interns get"

@@ -1,12 +1,13 @@
 """What stands side by side is told apart, and tables answer as a whole."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
 from adapters.reasoners.extractive.evidence.answer_odds import Asked
-from adapters.reasoners.extractive.evidence.rules import SubjectMatch, Subjects
+from adapters.reasoners.extractive.evidence.rules import GroupMatch, Groups, Subjects
 from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of
 from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, other_version, without_old_alone
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
@@ -45,34 +46,43 @@ def test_of_rows_side_by_side_the_named_one_is_meant_and_the_longer_name_wins() 
     here = passage(1, PLANS, "Price list")
     rows = units(here.text)
     subjects = Subjects("how much is Glow Plus?", [(here, row) for row in rows])
-    assert [subjects.match(here, row) for row in rows] == [SubjectMatch.OTHER, SubjectMatch.OTHER, SubjectMatch.NAMED]
+    assert [subjects.names(here, row) for row in rows] == [False, False, True]
+
+
+LEAVE = (
+    "Staff have 26 days of paid time off a year. Interns have 12 days. Contractors are not entitled to paid time off."
+)
 
 
 @pytest.mark.parametrize(
-    ("question", "other"),
+    ("question", "matches"),
     [
-        ("when does the reading circle meet", SubjectMatch.OTHER),
-        ("when does the circle meet", SubjectMatch.OPEN),  # either of them
-        ("do the reading circle and the reading room open in may", SubjectMatch.OPEN),
+        ("How many days of paid time off do contractors get?", ["OTHER", "NONE", "DENIED"]),
+        ("How much paid time off for contractors?", ["OTHER", "NONE", "DENIED"]),
+        ("How much paid time off do staff have?", ["NONE", "NONE", "OTHER"]),
+        ("How many days do interns have?", ["OTHER", "NONE", "NONE"]),
+        ("What do contractors pay for lunch?", ["NONE", "NONE", "NONE"]),
+        ("How much paid time off is there?", ["NONE", "NONE", "NONE"]),
     ],
 )
-def test_a_page_of_similar_name_is_about_something_else(question: str, other: SubjectMatch) -> None:
-    placed = [
-        (page, unit)
-        for number, title in enumerate(("Reading circle", "Reading room", "Opening hours"))
-        for page in (passage(number, "It is open on Fridays.", title),)
-        for unit in units(page.text)
-    ]
-    subjects = Subjects(question, placed)
-    assert [subjects.match(*one) for one in placed] == [SubjectMatch.OPEN, other, SubjectMatch.OPEN]
+def test_what_is_said_of_another_group_is_told_from_what_the_group_has_none_of(
+    question: str, matches: list[str]
+) -> None:
+    here = passage(1, LEAVE, "Handbook")
+    groups = Groups(question, [(here, unit) for unit in units(here.text)])
+    assert [groups.match(here, unit) for unit in units(here.text)] == [GroupMatch[name] for name in matches]
 
 
-def test_a_name_with_a_sign_is_not_the_name_without_it() -> None:
-    here = passage(1, "| Plan | Stations |\n|---|---|\n| Reef | 15 |\n| Reef+ | 60 |", "Plans")
-    rows = units(here.text)
-    plain, signed = SubjectMatch.NAMED, SubjectMatch.OTHER
-    for question, matches in {"stations on reef?": [plain, signed], "stations on reef+": [signed, plain]}.items():
-        assert [Subjects(question, [(here, row) for row in rows]).match(here, row) for row in rows] == matches
+async def test_another_groups_figure_is_no_answer_however_well_it_reads() -> None:
+    class Sure:
+        async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+            return [3.0 if "26 days" in text else -6.0 for text in texts]
+
+    items = [found(1, LEAVE, "Handbook")]
+    weigh = ExtractiveReasoner(HashingEncoder(), Sure()).weigher.weigh
+    (read,) = await weigh("How many days of paid time off do contractors get?", items, items)
+    assert read.units[0].unit.text == "Contractors are not entitled to paid time off."
+    assert read.units[0].rules == ("the group has none",)
 
 
 EVENTS = """| Event | When | Retried | Limit |
@@ -218,13 +228,6 @@ def test_the_title_says_which_version_it_is_though_the_head_names_the_one_that_r
     old = found(1, "Replaced by version 2 on 4 November.", "Booking API, version 1 (superseded)", dated="2024-11-04")
     new = found(2, "120 requests a minute.", "Booking API, version 2", dated="2025-02-01")
     assert [item.id for item in (old, new) if other_version("rate limit of version 1", item, [old, new])] == [2]
-
-
-def test_a_code_that_only_the_older_version_has_is_asked_of_that_one() -> None:
-    old = found(1, "ERR 15 means that the slot is taken.", "Booking API, version 1", dated="")
-    new = found(2, "`slot_taken` means that someone was faster.", "Booking API, version 2", dated="")
-    assert not other_version("what is ERR 15?", old, [old, new])
-    assert other_version("what is 15?", old, [old, new])
 
 
 def test_where_two_versions_are_named_neither_is_the_wrong_one() -> None:

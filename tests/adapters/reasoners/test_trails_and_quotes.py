@@ -7,17 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adapters.reasoners.extractive.evidence.scoring import coverage
-from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from core.model.answer import Claim, Outcome, Support
+from core.model.answer import Claim, Support
 from core.model.conversation import Turn
 from core.model.errors import Unavailable
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Insufficient, Investigate, Reply, Search, SearchKnowledge, SearchSource
-from core.ports.encoder import Vectors
+from core.ports.index import Vectors
 from tests.adapters.reasoners.scene import inquiry, library, meter, passage, thread, turn
 from tests.fakes.memory.encoder import HashingEncoder
 
@@ -56,13 +54,6 @@ async def test_a_simple_question_is_not_led_astray_by_names_in_its_answer(reason
     text = await composed(reasoner, "How long do refunds stay open?", found)
     assert "30 days" in text
     assert "noon" not in text
-
-
-async def test_only_the_row_in_whose_range_the_amount_lies_is_quoted(reasoner: ExtractiveReasoner) -> None:
-    table = "| Refund | By |\n|---|---|\n| Up to €250 | The agent |\n| Above €250 and up to €2,000 | Support |"
-    text = await composed(reasoner, "Which role approves a refund of €1,200?", library(table, grade=8))
-    assert "Support [1]" in text
-    assert "The agent" not in text
 
 
 async def test_a_sentence_that_looks_back_brings_the_one_before(reasoner: ExtractiveReasoner) -> None:
@@ -105,21 +96,6 @@ async def decided_after(reasoner: ExtractiveReasoner, question: str, *turns: Tur
     )
     decision = await reasoner.decide(asked, thread(*turns), meter())
     return decision.actions if isinstance(decision, Insufficient) else ()
-
-
-async def test_a_follow_up_is_looked_up_in_the_source_of_the_last_answer(reasoner: ExtractiveReasoner) -> None:
-    before = turn("What is the refund policy?", "As quoted [1].", 1)
-    actions = await decided_after(reasoner, "When does it apply?", before)
-    assert actions == (SearchSource("What is the refund policy? When does it apply?", "Refunds"),)
-
-
-async def test_what_says_hardly_anything_is_looked_up_there_too(
-    reasoner: ExtractiveReasoner,
-) -> None:
-    policy = turn("What is the refund policy?", "As quoted [1].", 1)
-    parked = replace(turn("How long does the refund take?", ""), outcome=Outcome.PARKED)
-    actions = await decided_after(reasoner, "Who do I ask?", policy, parked)
-    assert actions == (SearchSource("How long does the refund take? Who do I ask?", "Refunds"),)
 
 
 async def test_a_new_topic_is_not(reasoner: ExtractiveReasoner) -> None:
@@ -183,32 +159,6 @@ class Away(HashingEncoder):
 
     async def encode_passages(self, texts: Sequence[str]) -> Vectors:
         raise Unavailable("The encoder is away.")
-
-
-async def test_a_word_of_like_meaning_counts_in_part() -> None:
-    near = await Similarity(Kindred()).of_words(("euros per km",), ("€0.32 per kilometre",))
-    without, with_it = (coverage({"km": 1.0}, ("kilometr",), known) for known in ({}, near))
-    assert without == 0.0
-    assert 0.5 < with_it < 1.0
-
-
-async def test_names_and_numbers_are_like_nothing_and_of_the_rest_the_first_texts_count() -> None:
-    encoder = Recording()
-    many = " ".join(f"{first}{second}word" for first in "bcdfghjklmnpqrstvwxz" for second in "bcdfghjklmnpqrstvwxz")
-    await Similarity(encoder).of_words(("picture",), ("we met Gotha in 2024 with a b2b photo", many))
-    assert {"picture", "photo", "met"} <= encoder.encoded
-    assert not {"gotha", "Gotha", "2024", "b2b"} & encoder.encoded
-    assert len(encoder.encoded) == 1 + 300
-
-
-async def test_where_the_texts_have_every_word_none_is_encoded() -> None:
-    encoder = Recording()
-    assert await Similarity(encoder).of_words(("photo",), ("a photo of it",)) == {}
-    assert not encoder.encoded
-
-
-async def test_without_the_encoder_only_the_word_itself_counts() -> None:
-    assert await Similarity(Away()).of_words(("km",), ("kilometre",)) == {}
 
 
 @pytest.mark.parametrize(

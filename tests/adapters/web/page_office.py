@@ -14,27 +14,25 @@ from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
 from adapters.web.access.rules import AccessRules
+from adapters.web.access.sign_in import new_sign_in_path
 from adapters.web.ask.attached_texts import AttachedTexts
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.screen import AskScreen
 from adapters.web.ask.turn_views import TurnViews
-from adapters.web.inspect.screen import InspectScreen
+from adapters.web.inspect_screen import InspectScreen
 from adapters.web.knowledge.screen import KnowledgeScreen
 from adapters.web.pages import Pages
 from adapters.web.platform import WebPlatform
-from adapters.web.setup.screen import SetupScreen
-from adapters.web.source.document_pages import DocumentPages
-from adapters.web.source.screen import SourceScreen
+from adapters.web.setup_screen import SetupScreen
+from adapters.web.source_screen import DocumentPages, SourceScreen
 from core.model.channel_settings import ChannelSettings
+from core.model.document_content import FileContent, LocalFile, NamedFile
 from core.model.errors import DocumentRejected, NotFound
-from core.model.file_content import FileContent, LocalFile, NamedFile
-from core.model.health import Check, Health
-from core.model.setup_steps import RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
-from core.ports.page_pictures import Box, PagePicture
-from core.service.actions.memory_controls import MemoryControls
-from core.service.actions.user_actions import UserActions
-from core.service.example_questions import ExampleQuestions
+from core.model.health import Check, Health, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
+from core.ports.sources import Box, PagePicture
+from core.service.actions.user_actions import MemoryControls, UserActions
+from core.service.help import ExampleQuestions
 from core.service.message_handler import MessageHandler
 from tests.core.scene import Scene
 from tests.core.service.kb.knowledge_room import Room
@@ -279,7 +277,7 @@ class PageOffice:
     async def operator(self) -> Browser:
         """Who opened the link from the terminal."""
         browser = self.browser()
-        await browser.get(await self.page.sign_in_link())
+        await browser.get(await new_sign_in_path(self.sessions))
         await browser.get("/knowledge")
         return browser
 

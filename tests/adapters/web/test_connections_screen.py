@@ -16,13 +16,13 @@ from adapters.connectors.registry import connector_names
 from adapters.web.access.guard import COOKIE, Guard
 from adapters.web.access.rules import AccessRules
 from adapters.web.access.sign_in import HASHING, SignIn
+from adapters.web.connections_screen import ConnectionsScreen
 from adapters.web.pages import Pages
 from adapters.web.routing import Right, Route
-from adapters.web.setup.connections import ConnectionsScreen
 from core.model.conversation import Person
 from core.model.errors import NotFound
 from core.model.principals import mail_principal
-from core.ports.web_sessions import SignInMethod, WebSession
+from core.ports.access import SignInMethod, WebSession
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.connect_links import ConnectLinks
 from core.service.kb.results import ConnectLink, Refused

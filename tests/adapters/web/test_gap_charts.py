@@ -4,7 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from adapters.web.gaps.charts import BOTTOM, HEIGHT, count_ticks, week_chart
+from adapters.web.gaps_screen import BOTTOM, HEIGHT, count_ticks, week_chart
 from core.service.gaps.report import Week
 
 FIRST = date(2026, 10, 3)

@@ -16,11 +16,11 @@ from aiohttp.test_utils import BaseTestServer, TestServer
 
 from adapters.web.access.guard import COOKIE, Guard
 from adapters.web.access.rules import AccessRules
-from adapters.web.gaps.screen import GapScreen
+from adapters.web.gaps_screen import GapScreen
 from adapters.web.pages import Pages
 from core.model.conversation import Person
 from core.model.knowledge import KnowledgeBase
-from core.ports.web_sessions import SignInMethod, WebSession
+from core.ports.access import SignInMethod, WebSession
 from core.service.gaps.drafts import GapDrafts
 from core.service.kb.queries import KnowledgeQueries
 from tests.core.service.gaps.planted import HANDBOOK, House

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.web.access.rules import AccessRules, fits, hash_password
+from adapters.web.access.sign_in import new_sign_in_path
 from core.model.errors import ConfigurationError
 from core.model.knowledge import KnowledgeBase
 from tests.adapters.web.page_office import Browser, PageOffice
@@ -40,7 +41,7 @@ async def test_nobody_sees_anything_without_a_session(path: str) -> None:
 
 async def test_the_link_signs_in_once() -> None:
     async with PageOffice().open() as office:
-        link = await office.page.sign_in_link()
+        link = await new_sign_in_path(office.sessions)
         first, second = office.browser(), office.browser()
         assert (await first.get(link)).status == 303
         assert (await second.get(link)).status == 403
@@ -49,7 +50,7 @@ async def test_the_link_signs_in_once() -> None:
 
 async def test_the_cookie_is_out_of_reach_of_scripts_and_foreign_forms() -> None:
     async with PageOffice().open() as office:
-        reply = await office.browser().get(await office.page.sign_in_link())
+        reply = await office.browser().get(await new_sign_in_path(office.sessions))
         assert {"HttpOnly", "SameSite=Lax"} <= set(reply.headers["Set-Cookie"].split("; "))
 
 

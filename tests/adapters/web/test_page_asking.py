@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.web.ask.live_answer import LiveAnswer
+from adapters.web.ask.live_streams import LiveAnswer
 from adapters.web.knowledge.uploads import file_name
 from core.model.channel_settings import ChannelSettings
 from core.model.inquiry import AnswerPolicy, AskBack

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.web.ask.live_answer import LiveAnswer
-from adapters.web.ask.question_state import WebQuestionState
-from adapters.web.rendering.markdown import render_answer, render_passage, render_quote, words_of
-from adapters.web.rendering.marks import mark_quote
+from adapters.web.ask.answer_view import WebQuestionState
+from adapters.web.ask.live_streams import LiveAnswer
+from adapters.web.markdown import render_answer, render_passage, render_quote, words_of
 from adapters.web.routing import Visitor
+from adapters.web.source_screen import mark_quote
 from core.ingestion.passage_vectors import vectors_of
 from core.model.answer import Outcome
 from core.model.conversation import Audience, Person, Turn

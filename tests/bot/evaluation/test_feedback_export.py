@@ -9,7 +9,7 @@ from bot.evaluation.feedback import export_feedback
 from core.model.answer import Citation, Outcome
 from core.model.conversation import Person, ThreadKey, Turn
 from core.model.knowledge import Document, KnowledgeBase
-from core.ports.feedback import Feedback
+from core.ports.memory import Feedback
 from tests.fakes.memory.stores import InProcessCatalog, InProcessFeedbackStore, InProcessMemory
 
 ANA, BEN = Person("slack:T1/U1"), Person("slack:T1/U2")

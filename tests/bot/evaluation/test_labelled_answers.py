@@ -15,15 +15,16 @@ from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.verifier_trust import ControlResult
 from bot.cli import measure as measuring
-from bot.container import model_with_standby
 from bot.demo import SAMPLES
 from bot.evaluation.labelled_answers import SAMPLE_ANSWERS, LabelledAnswer, ModelReport, check_answers, read_answers
+from bot.model_endpoint import model_with_standby
 from bot.settings import Settings
 from core.agent.agent import Agent
 from core.agent.run import AgentDeps
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import ConfigurationError
-from core.model.inquiry import AnswerPolicy, Inquiry, Profile
+from core.model.inquiry import AnswerPolicy, Inquiry
+from core.model.profile import Profile
 from core.retrieval.hybrid import Retriever
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.encoder import HashingEncoder

@@ -7,8 +7,8 @@ import pytest
 from bot.settings import Settings
 from bot.setup.files_on_disk import MOST, files_on_disk
 from bot.setup.guide import InstallationSetup
+from core.model.document_content import FileContent, LocalFile, NamedFile
 from core.model.errors import DocumentRejected, NotFound
-from core.model.file_content import FileContent, LocalFile, NamedFile
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.agent.citations import CitationRenderer, finished_text
-from core.model.citation_markers import cited_ids
+from core.model.text import cited_ids
 from tests.core.agent.fixtures import library, passage
 
 SHELF = library(*(passage(n, url=f"https://docs.example.com/{n}") for n in range(1, 8)))

@@ -22,7 +22,8 @@ from core.model.events import (
     RetrievalStarted,
     RoutingDecided,
 )
-from core.model.inquiry import CUTOFFS, AnswerPolicy, Behaviour, Insufficient, Investigate, Reply, SearchKnowledge
+from core.model.inquiry import CUTOFFS, AnswerPolicy, Insufficient, Investigate, Reply, SearchKnowledge
+from core.model.profile import Behaviour
 from tests.core.scene import Scene
 
 PROMISED: dict[type, tuple[str, set[str]]] = {

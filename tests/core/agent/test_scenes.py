@@ -32,14 +32,12 @@ from core.model.inquiry import (
     ALL_CHECKPOINTS,
     AnswerPolicy,
     AskBack,
-    Behaviour,
     CheckpointKind,
     Inquiry,
     Insufficient,
     Investigate,
     ListSources,
     Overview,
-    Profile,
     ReadSection,
     Reply,
     SearchKnowledge,
@@ -47,6 +45,7 @@ from core.model.inquiry import (
     Sufficient,
 )
 from core.model.knowledge import KnowledgeBase
+from core.model.profile import Behaviour, Profile
 from core.ports.index import DenseAndBm25Hits
 from core.ports.reasoner import DraftDeclined, DraftRestarted, GradesWithDecision
 from core.service.question_service import Question

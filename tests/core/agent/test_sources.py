@@ -2,8 +2,7 @@
 
 import pytest
 
-from core.model.knowledge import Document
-from core.model.source_names import matching_sources
+from core.model.knowledge import Document, matching_sources
 
 SHELF = [
     Document(f"d{n}", "default", source, title, "v1", "text/markdown", 1)

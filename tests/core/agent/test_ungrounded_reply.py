@@ -7,8 +7,9 @@ import pytest
 from core.agent.ungrounded_reply import reason_to_search
 from core.model.answer import Citation, Outcome
 from core.model.conversation import Audience, ContextMessage, Person, Thread, ThreadKey, Turn
-from core.model.inquiry import AnswerPolicy, Behaviour, Inquiry, Reply
+from core.model.inquiry import AnswerPolicy, Inquiry, Reply
 from core.model.knowledge import KnowledgeBase
+from core.model.profile import Behaviour
 from tests.core.agent.fixtures import library, passage
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.ingestion.chunking import PASSAGE_TOKENS, passages_of, same_passage_in
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
 from core.model.knowledge import Document, Passage
-from core.model.parsed_document import Block, ParsedDocument
 
 
 async def count_tokens(texts: Sequence[str]) -> list[int]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.ingestion.dates import stated_date
+from core.ingestion.ingestor import stated_date
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.ingestion.material import Material
-from core.ingestion.orphans import APART, EACH, FIRST_LOOK
+from core.ingestion.consistency import APART, EACH, FIRST_LOOK
+from core.ingestion.originals import Material
 from core.model.incoming_events import FileReference
 from core.service.kb.commands import KbVerb
 from tests.core.service.kb.knowledge_room import Room

@@ -5,7 +5,8 @@ import pytest
 from core.model.answer import ResourceUsage
 from core.model.budget import Meter, Prices
 from core.model.errors import BudgetExhausted
-from core.model.inquiry import PROFILE_LIMITS, Limits, Profile
+from core.model.inquiry import PROFILE_LIMITS, Limits
+from core.model.profile import Profile
 from tests.fakes.memory.clock import ManualClock
 
 DEAR = Prices(per_million_in=1_000, per_million_out=10_000)  # a thousand tokens in cost 1, out 10

@@ -6,7 +6,6 @@ from typing import get_args
 
 from core.model.answer import Answer, Outcome, ResourceUsage
 from core.model.conversation import Person, ThreadKey
-from core.model.event_text import explanation_steps
 from core.model.events import (
     AgentCompleted,
     AgentEvent,
@@ -18,6 +17,7 @@ from core.model.events import (
     TracedEvent,
 )
 from core.model.inquiry import Checkpoint, CheckpointKind, Choice
+from core.service.explanations import explanation_steps
 
 
 def test_every_event_with_a_duration_is_a_timed_one_and_no_other() -> None:

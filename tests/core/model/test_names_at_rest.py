@@ -11,14 +11,13 @@ import pytest
 
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from core.model.conversation import Audience, Person, ThreadKey
-from core.model.incoming_events import Expiry, IncomingChoice, IncomingMessage
+from core.model.incoming_events import Expiry, IncomingChoice, IncomingMessage, ReplyMode, ReplyTarget
 from core.model.inquiry import (
     AnswerPolicy,
     Inquiry,
     Investigate,
     ListSources,
     Phase,
-    Profile,
     ReadSection,
     Search,
     SearchKnowledge,
@@ -27,8 +26,8 @@ from core.model.inquiry import (
 from core.model.jobs import Job, JobKind
 from core.model.json_codec import from_json, to_json
 from core.model.knowledge import KnowledgeBase
+from core.model.profile import Profile
 from core.model.record_codec import from_fields, to_fields
-from core.model.reply_target import ReplyMode, ReplyTarget
 
 ADA = Person("discord:U1", "Ada")
 THREAD = ThreadKey("discord", "G", "C", "t")

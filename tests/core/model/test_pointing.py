@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.model.pointing import only_points
+from core.model.message_text import only_points
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.model.questions import asks_by_words, is_question
+from core.model.message_text import asks_by_words, is_question
 
 
 @pytest.mark.parametrize(

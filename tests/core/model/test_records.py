@@ -8,10 +8,9 @@ import pytest
 from adapters.discord.outbound.answer_records import AnsweredTrace, DiscordQuestionState, LatestConversation
 from adapters.slack.outbound.answer_records import SlackQuestionState, VisibleAnswer
 from core.model.conversation import ThreadKey
-from core.model.message_records import AnswerStage, CheckpointState
+from core.model.incoming_events import ReplyTarget
 from core.model.record_codec import changed_fields, entries_from_fields, from_fields, records_at, to_fields
-from core.model.records import PERSON, THREAD, Address, Record, layout_of
-from core.model.reply_target import ReplyTarget
+from core.model.records import PERSON, THREAD, Address, AnswerStage, CheckpointState, Record, layout_of
 from core.service.one_time_actions import OneTimeAction
 from tests.contracts.records import product_types, sample
 

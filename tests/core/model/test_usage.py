@@ -1,7 +1,6 @@
 """Counts of how questions ended, under the names that stores have had for them from the first version on."""
 
-from core.model.answer import Outcome
-from core.model.usage import UsageCounts
+from core.model.answer import Outcome, UsageCounts
 
 KEPT = {"outcome.answered": 4, "outcome.failed": 1, "feedback.helpful": 3, "feedback.unhelpful": 2,
         "answers.searched": 5, "answers.one_search": 2}  # fmt: skip

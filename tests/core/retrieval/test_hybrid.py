@@ -14,14 +14,13 @@ from core.model.evidence import Hit
 from core.model.knowledge import Passage
 from core.ports.index import DenseAndBm25Hits, Scope
 from core.retrieval.fusion import fuse
-from core.retrieval.hybrid import FURTHER, Retrieval, Retriever, further_documents, spread
-from core.retrieval.identifiers import keep_named
+from core.retrieval.hybrid import FURTHER, Retrieval, Retriever, further_documents, keep_named, spread
 from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.memory.index import InProcessIndex
 
 if TYPE_CHECKING:
     from core.ports.catalog import Catalog
-    from core.ports.encoder import Reranker
+    from core.ports.index import Reranker
 
 ENCODER = HashingEncoder()
 HANDBOOK = Scope(frozenset({"handbook"}))

@@ -4,7 +4,7 @@ import pytest
 
 from core.model.evidence import Hit
 from core.model.knowledge import Passage
-from core.retrieval.identifiers import identifiers_in, keep_named
+from core.retrieval.hybrid import identifiers_in, keep_named
 
 
 def hits(*texts: str) -> tuple[Hit, ...]:

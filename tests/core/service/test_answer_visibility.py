@@ -8,7 +8,7 @@ import pytest
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.incoming_events import IncomingMessage
-from core.service.answer_visibility import AnswerVisibility, answer_visibility, visibility_of
+from core.service.channel_settings import AnswerVisibility, answer_visibility, visibility_of
 
 PUBLIC = [ChannelSettings(reply_style=style) for style in (ReplyStyle.THREAD, ReplyStyle.CHANNEL)]
 PRIVATE = ChannelSettings(reply_style=ReplyStyle.PRIVATE)

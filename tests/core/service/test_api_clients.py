@@ -7,7 +7,7 @@ import pytest
 from core.model.conversation import Audience, Person
 from core.model.errors import Busy, Denied, NotFound
 from core.model.knowledge import KnowledgeBase
-from core.ports.api_tokens import TokenScope
+from core.ports.access import TokenScope
 from core.service.api_clients import ApiClient, ApiClients, Unauthenticated
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.stores import InProcessApiTokens, InProcessAudit, InProcessCatalog

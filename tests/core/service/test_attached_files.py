@@ -1,8 +1,8 @@
 """Of the files on a question as many are read everywhere, and as much of each; of others it is said why not."""
 
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected
 from core.model.incoming_events import FileReference
-from core.model.parsed_document import Block, ParsedDocument
 from core.service.attached_files import BEYOND, LARGEST_READ, LONGEST_READ, MOST_READ, read_files
 
 asked_for: list[str] = []

@@ -6,12 +6,20 @@ from collections.abc import Mapping
 import pytest
 
 from core.model.conversation import Person, ThreadKey
-from core.model.incoming_events import Deletion, Expiry, Incoming, IncomingChoice, IncomingMessage
+from core.model.incoming_events import (
+    IN_THREAD,
+    Deletion,
+    Expiry,
+    Incoming,
+    IncomingChoice,
+    IncomingMessage,
+    ReplyMode,
+    ReplyTarget,
+)
 from core.model.jobs import Job
 from core.model.json_codec import from_json, to_json
-from core.model.reply_target import IN_THREAD, ReplyMode, ReplyTarget
 from core.ports.inbox import Delivery
-from core.service.delivery_codec import decode_delivery, delivery
+from core.service.incoming import decode_delivery, delivery
 
 PERSON = {"id": "slack:T1/U1", "name": "Ana"}
 THREAD = {"platform": "slack", "space": "T1", "channel": "C1", "thread": "17.1"}

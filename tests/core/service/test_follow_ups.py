@@ -81,28 +81,28 @@ async def test_an_answer_comes_without_suggestions_where_making_them_fails(scene
 
 async def test_a_suggestion_is_asked_once_and_by_who_may_read_the_answer(scene: Scene) -> None:
     told, thread, act = await asked(scene), scene.key("t"), user_actions(scene)
-    async with act.follow_ups.ask(thread, told.trace_id, 1, BOB, STAFF) as suggested:
+    async with act.answers.ask_follow_up(thread, told.trace_id, 1, BOB, STAFF) as suggested:
         assert suggested == told.answer.follow_ups[0]
     with pytest.raises(AlreadyDone):
-        async with act.follow_ups.ask(thread, told.trace_id, 1, ALICE, STAFF):
+        async with act.answers.ask_follow_up(thread, told.trace_id, 1, ALICE, STAFF):
             pass
-    async with act.follow_ups.ask(thread, told.trace_id, 2, ALICE, STAFF) as suggested:
+    async with act.answers.ask_follow_up(thread, told.trace_id, 2, ALICE, STAFF) as suggested:
         assert suggested == told.answer.follow_ups[1]
     for trace, number, reader in ((told.trace_id, 3, STAFF), (told.trace_id, 0, STAFF), ("0" * 16, 1, STAFF)):
         with pytest.raises(NotFound):
-            async with act.follow_ups.ask(thread, trace, number, ALICE, reader):
+            async with act.answers.ask_follow_up(thread, trace, number, ALICE, reader):
                 pass
     with pytest.raises(NotFound):
-        async with act.follow_ups.ask(thread, told.trace_id, 1, ALICE, Audience(frozenset({"strangers"}))):
+        async with act.answers.ask_follow_up(thread, told.trace_id, 1, ALICE, Audience(frozenset({"strangers"}))):
             pass
 
 
 async def test_a_press_that_could_not_be_put_in_line_can_be_made_again(scene: Scene) -> None:
     told, thread, act = await asked(scene), scene.key("t"), user_actions(scene)
     with pytest.raises(ModelUnavailable):
-        async with act.follow_ups.ask(thread, told.trace_id, 1, ALICE, STAFF):
+        async with act.answers.ask_follow_up(thread, told.trace_id, 1, ALICE, STAFF):
             raise ModelUnavailable("The line is full.")
-    async with act.follow_ups.ask(thread, told.trace_id, 1, ALICE, STAFF) as suggested:
+    async with act.answers.ask_follow_up(thread, told.trace_id, 1, ALICE, STAFF) as suggested:
         assert suggested == told.answer.follow_ups[0]
 
 
@@ -110,7 +110,7 @@ async def test_what_was_suggested_to_somebody_is_forgotten_with_them(scene: Scen
     told, thread, act = await asked(scene), scene.key("t"), user_actions(scene)
     await scene.memory.forget_person(ALICE.id)
     with pytest.raises(NotFound):
-        async with act.follow_ups.ask(thread, told.trace_id, 1, ALICE, STAFF):
+        async with act.answers.ask_follow_up(thread, told.trace_id, 1, ALICE, STAFF):
             pass
 
 

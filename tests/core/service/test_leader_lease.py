@@ -4,7 +4,7 @@ import asyncio
 from datetime import timedelta
 
 from core.model.errors import StoreUnavailable
-from core.service.leader_lease import NamedLeaderLease
+from core.service.leases import NamedLeaderLease
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.processes import InProcessNamedLeases
 

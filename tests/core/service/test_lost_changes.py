@@ -7,14 +7,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.ingestion.change_ledger import ChangeLedger, Subject
-from core.ingestion.recorded_catalog import RecordedCatalog
+from core.ingestion.change_ledger import ChangeLedger, RecordedCatalog, Subject
 from core.model.conversation import Person
 from core.model.errors import StoreUnavailable
 from core.model.jobs import Job, JobKind
 from core.model.knowledge import Document, KnowledgeBase
-from core.ports.api_tokens import TokenScope
-from core.ports.schedule_store import Every, Schedule
+from core.ports.access import TokenScope
+from core.ports.job_store import Every, Schedule
 from core.service.api_clients import ApiClients, Unauthenticated
 from core.service.lost_changes import LostChanges
 from tests.fakes.memory.clock import ManualClock

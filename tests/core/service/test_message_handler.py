@@ -16,21 +16,18 @@ from core.model.conversation import Person, ThreadKey
 from core.model.errors import WENT_WRONG, ModelUnavailable, NotFound, PlatformUnavailable, StoreUnavailable
 from core.model.incoming_events import Deletion, FileReference, Incoming, IncomingChoice, IncomingMessage, MessageRoute
 from core.model.inquiry import AskBack, CheckpointKind, Sufficient
-from core.model.message_records import CheckpointState
+from core.model.records import CheckpointState
 from core.ports.answer_view import Step
-from core.ports.encoder import Vectors
 from core.ports.inbox import Lease
-from core.ports.index import DenseAndBm25Hits, Scope
+from core.ports.index import DenseAndBm25Hits, Scope, Vectors
 from core.ports.message_state import CancelReason
 from core.ports.platform import MessageState
-from core.service.actions.checkpoint_choices import CheckpointChoices
-from core.service.actions.memory_controls import MemoryControls
-from core.service.actions.outcomes import ThreadForgotten
-from core.service.actions.wording import CARD_OVER, CHOICE_GONE, EDITED_LATE, outcome_text
+from core.service.actions.questions import QuestionActions
+from core.service.actions.user_actions import MemoryControls
+from core.service.actions.wording import CARD_OVER, CHOICE_GONE, EDITED_LATE, ThreadForgotten, outcome_text
 from core.service.answer_run import MOST_RUNS, trace_of
-from core.service.deletions import take_in_deletion
-from core.service.delivery_codec import delivery
 from core.service.help import HELP_TEXT
+from core.service.incoming import delivery, take_in_deletion
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
 from tests.core.scene import Scene
@@ -476,10 +473,11 @@ async def test_of_two_buttons_at_once_the_card_names_the_one_that_is_answered(ro
     async with room.working():
         page = await parked(room)
     assert page.checkpoint is not None
-    choices = CheckpointChoices(room.scene.checkpoints, room.message_states, room.inbox, InProcessAudit())
+    choices = QuestionActions(room.scene.checkpoints, room.message_states, room.inbox, InProcessAudit())
     presses = [IncomingChoice(page.checkpoint.id, one.id, ALICE, THREAD) for one in page.checkpoint.choices[:2]]
     made = await asyncio.gather(
-        *(choices.enqueue(f"press-{n}", press, f"label {n}") for n, press in enumerate(presses)), return_exceptions=True
+        *(choices.enqueue_choice(f"press-{n}", press, f"label {n}") for n, press in enumerate(presses)),
+        return_exceptions=True,
     )
     assert [type(one) for one in made] == [bool, NotFound]
     card = await room.message_states.read(CheckpointState(thread=THREAD, checkpoint=page.checkpoint.id))
@@ -493,11 +491,13 @@ async def test_a_typed_choice_is_kept_as_a_button_is_and_a_later_button_cannot_c
         page = await parked(room)
         assert page.checkpoint is not None
         first, second = page.checkpoint.choices[:2]
-        choices = CheckpointChoices(room.scene.checkpoints, room.message_states, room.inbox, InProcessAudit())
+        choices = QuestionActions(room.scene.checkpoints, room.message_states, room.inbox, InProcessAudit())
         await room.asks("1", mentions_us=False)
         await room.settled()
         with pytest.raises(NotFound):
-            await choices.enqueue("press", IncomingChoice(page.checkpoint.id, second.id, ALICE, THREAD), second.label)
+            await choices.enqueue_choice(
+                "press", IncomingChoice(page.checkpoint.id, second.id, ALICE, THREAD), second.label
+            )
     card = await room.message_states.read(CheckpointState(thread=THREAD, checkpoint=page.checkpoint.id))
     assert card is not None
     assert card.chosen == first.label

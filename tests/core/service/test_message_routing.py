@@ -7,8 +7,7 @@ import pytest
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.incoming_events import OUR_MENTION, IncomingMessage, MessageRoute
-from core.model.message_facts import MessageFacts
-from core.service.answer_wish import WEIGHTS, signals_of, wish_for_answer
+from core.service.answer_wish import WEIGHTS, MessageFacts, signals_of, wish_for_answer
 from core.service.message_routing import could_be_answered, route_message
 
 KEY = ThreadKey("paper", "T", "C", "1")

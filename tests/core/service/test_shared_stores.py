@@ -8,7 +8,7 @@ import pytest
 
 from adapters.files.blob_store import FolderBlobStore
 from core.model.errors import ConfigurationError, StoreUnavailable
-from core.ports.process_registry import ServingProcess
+from core.ports.inbox import ServingProcess
 from core.service.shared_stores import SharedStores
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.processes import InProcessNamedLeases, InProcessProcessRegistry

@@ -18,9 +18,9 @@ from core.model.channel_settings import (
     threshold_name,
 )
 from core.model.conversation import ThreadKey
-from core.ports.daily_budget import DailyBudget
+from core.ports.usage import DailyBudget
 from core.service.answer_run import MOST_RUNS
-from core.service.auto_answer_limiter import MOST_A_DAY, MOST_AN_HOUR, SHARE_OF_BUDGET, AutoAnswerLimiter
+from core.service.message_router import MOST_A_DAY, MOST_AN_HOUR, SHARE_OF_BUDGET, AutoAnswerLimiter
 from tests.core.service.test_message_handler import ADA, BOB, PATIENCE, REFUNDS, THREAD, Room, room
 from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.platform import RecordedPlatform

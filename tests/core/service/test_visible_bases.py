@@ -19,16 +19,15 @@ from core.model.evidence import Evidence
 from core.model.incoming_events import Permissions
 from core.model.inquiry import AnswerPolicy
 from core.model.knowledge import KnowledgeBase
-from core.ports.api_tokens import TokenScope
+from core.ports.access import TokenScope
 from core.retrieval.hybrid import Retriever
-from core.service.api_clients import ApiClient
+from core.service.api_clients import ApiClient, KnowledgeReader
 from core.service.channel_settings import SettingsService
 from core.service.gaps.analysis import GapAnalysis
 from core.service.gaps.digest import GapDigest
 from core.service.kb.commands import Caller
 from core.service.kb.queries import KnowledgeQueries
-from core.service.knowledge_reader import KnowledgeReader
-from core.service.visible_bases import VisibleBases
+from core.service.visibility import VisibleBases
 from tests.core.scene import ALICE, BOB, Scene, user_actions
 from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.stores import (
@@ -105,7 +104,7 @@ async def suggested(scene: Scene, audience: Audience) -> object:
 
 async def suggestion_of_an_earlier_answer(scene: Scene, audience: Audience) -> object:
     """Pressed below an answer that was made for the board."""
-    async with user_actions(scene).follow_ups.ask(
+    async with user_actions(scene).answers.ask_follow_up(
         scene.key(), await _asked_by_board(scene), 1, BOB, audience
     ) as follow_up:
         return follow_up
@@ -288,5 +287,5 @@ def test_whom_a_base_is_for_is_asked_in_one_place() -> None:
     assert asking == [
         "core/service/kb/bases.py",
         "core/service/kb/removals.py",
-        "core/service/visible_bases.py",
+        "core/service/visibility.py",
     ]

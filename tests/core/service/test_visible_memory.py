@@ -8,7 +8,7 @@ from core.model.answer import Citation, Outcome
 from core.model.conversation import Person, ThreadKey, Turn
 from core.model.evidence import Evidence, Hit
 from core.model.knowledge import Document, Passage
-from core.service.visible_memory import TAKEN_OUT, VisibleMemory, still_visible
+from core.service.visibility import TAKEN_OUT, VisibleMemory, still_visible
 from tests.fakes.memory.stores import InProcessCatalog, InProcessMemory
 
 KEY = ThreadKey("test", "T", "C", "t")

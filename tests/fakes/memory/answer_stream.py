@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from core.ports.answer_stream import AnswerStream, AnswerUpdate, Updates
+from core.ports.answer_view import AnswerStream, AnswerUpdate, Updates
 
 
 class InProcessAnswerStream(AnswerStream):

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
+from core.model.incoming_events import ReplyMode
 from core.model.inquiry import Checkpoint
-from core.model.reply_target import ReplyMode
 from core.ports.chat import AnswerPlace, CallRefused, Concluded, End, Failed, PartKey, Refusal, Work
 
 PIECE = 20  # characters of an answer in one message

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from core.model.connections import Connection, SyncedItem, SyncState
-from core.ports.connection_store import ConnectionStore
+from core.ports.connector import ConnectionStore
 
 
 class InProcessConnectionStore(ConnectionStore):

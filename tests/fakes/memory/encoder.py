@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from core.model.text import content_words, words
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 
 class HashingEncoder:

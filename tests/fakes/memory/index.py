@@ -13,7 +13,7 @@ from core.model.text import content_words
 from core.ports.index import DenseAndBm25Hits, PassageVectors, Scope
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 K1, B = 1.2, 0.75
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from core.model.jobs import Job, JobItem
-from core.ports.blob_store import BlobStore
+from core.ports.catalog import BlobStore
 from core.ports.job_store import JobStore
 
 

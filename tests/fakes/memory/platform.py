@@ -7,7 +7,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.incoming_events import FileReference, Incoming, IncomingMessage, MessageRoute, Permissions
 from core.model.inquiry import Checkpoint
-from core.model.message_records import QuestionState
+from core.model.records import QuestionState
 from core.ports.answer_view import Step
 from core.ports.platform import MessageState
 from core.service.actions.wording import CARD_OVER, EDITED_LATE

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from core.model.clock import Clock
-from core.ports.named_leases import NamedLeases
-from core.ports.process_registry import ProcessRegistry, ServingProcess
+from core.ports.inbox import NamedLeases, ProcessRegistry, ServingProcess
 
 
 class InProcessNamedLeases(NamedLeases):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.model.errors import Busy
-from core.ports.proposal_store import Decision, Proposal, ProposalStore
+from core.ports.job_store import Decision, Proposal, ProposalStore
 from tests.fakes.memory.stores import InProcessState
 
 

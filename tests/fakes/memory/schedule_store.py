@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.ports.schedule_store import Every, Schedule, ScheduleStore
+from core.ports.job_store import Every, Schedule, ScheduleStore
 
 
 class InProcessScheduleStore(ScheduleStore):

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from core.model.sites import Site
-from core.ports.site_store import SiteStore
+from core.model.jobs import Site
+from core.ports.job_store import SiteStore
 
 
 class InProcessSiteStore(SiteStore):

@@ -9,26 +9,22 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from core.model.answer import UsageCounts
 from core.model.channel_settings import ChosenSettings
 from core.model.conversation import ThreadKey, Turn
-from core.model.erasure import fields_of
 from core.model.errors import Busy, LeaseLost
 from core.model.events import AnswerDelta, TracedEvent
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.knowledge import Document, KnowledgeBase
-from core.model.record_codec import OWNER
-from core.model.usage import UsageCounts
-from core.ports.api_tokens import ApiToken, ApiTokens, KeptToken
-from core.ports.audit import Audit, AuditEntry
+from core.model.record_codec import OWNER, fields_of
+from core.ports.access import ApiToken, ApiTokens, Audit, AuditEntry, KeptToken
 from core.ports.catalog import Catalog
-from core.ports.channel_settings import ChannelSettingsStore
-from core.ports.checkpoints import Checkpoints, ParkedInquiry
-from core.ports.feedback import Feedback, FeedbackStore
-from core.ports.memory import AskedQuestion, Memory, ThreadRecord
+from core.ports.job_store import Proposal
+from core.ports.memory import AskedQuestion, Checkpoints, Feedback, FeedbackStore, Memory, ParkedInquiry, ThreadRecord
 from core.ports.message_state import CancelReason
-from core.ports.proposal_store import Proposal
+from core.ports.platform import ChannelSettingsStore
 from core.ports.question_log import LoggedQuestion, QuestionLog
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.ports.trash_store import RemovedDocument, TrashStore
+from core.ports.catalog import RemovedDocument, TrashStore
 
 
 class InProcessTrashStore(TrashStore):

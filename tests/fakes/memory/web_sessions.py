@@ -3,7 +3,7 @@
 import secrets
 from collections import Counter
 
-from core.ports.web_sessions import WebSession, WebSessions
+from core.ports.access import WebSession, WebSessions
 
 
 class InProcessWebSessions(WebSessions):

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientSession
 
 from adapters.reasoners.openai import prompts
-from adapters.reasoners.openai.prompts import Fence
+from adapters.reasoners.openai.prompt_blocks import Fence
 from adapters.reasoners.openai.structured_output import json_in
 from tests.fakes.model.endpoint import RecordedRequest, ScriptedEndpoint
 from tests.fakes.model.model import ScriptedModel

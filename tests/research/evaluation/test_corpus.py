@@ -10,7 +10,7 @@ from research.evaluation.corpus import CorpusParser, KeptVectors
 from tests.fakes.memory.encoder import HashingEncoder
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 
 class CountingEncoder(HashingEncoder):

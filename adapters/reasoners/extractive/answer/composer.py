@@ -10,20 +10,20 @@ from itertools import groupby
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation, render, render_quotation
 from adapters.reasoners.extractive.answer.selection import choose_quotations
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
+from adapters.reasoners.extractive.answer.tables.releases import releases_that_answer
 from adapters.reasoners.extractive.answer.tables.rows import TableAnswer
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, repeats_title, says_something
 from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, family
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.answer import Outcome
-from core.model.citation_markers import without_markers
 from core.model.conversation import Thread, Turn
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.inquiry import Inquiry
+from core.model.knowledge import list_titles
 from core.model.markdown_lines import without_links
 from core.model.passage_units import units
-from core.model.source_names import list_titles
-from core.model.text import words
+from core.model.text import without_markers, words
 from core.ports.reasoner import DraftRemark
 
 _QUOTES = 3  # for one need, before what completes them
@@ -36,13 +36,13 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
     """The whole answer in pieces, from each need's weighed candidates."""
     if inquiry.caveats:
         yield DraftRemark("This may not answer your question. It is the closest I found:\n\n")
-    if lacking := open_names(inquiry.standalone, inquiry.library, inquiry.question):
+    computed = [_worked_out(need, inquiry) for need, _ in found]
+    if not any(computed) and (lacking := open_names(inquiry.standalone, inquiry.library, inquiry.question)):
         told = ", ".join(f"“{word}”" for word in lacking[:4])
         yield DraftRemark(f"The documents do not mention {told}. What comes nearest:\n\n")
     limit = _QUOTES if len(found) == 1 else _QUOTES_OF_MANY
     used: list[Quotation] = []
-    for need, weighed_units in found:
-        worked_out = _worked_out(need, inquiry)
+    for (need, weighed_units), worked_out in zip(found, computed, strict=True):
         quotations: Sequence[Quotation] = (
             worked_out.quotations
             if worked_out
@@ -72,9 +72,10 @@ def list_documents(topic: str, found: Sequence[ScoredUnit]) -> Iterator[str]:
 
 
 def _worked_out(need: str, inquiry: Inquiry) -> TableAnswer | None:
-    """What a table as a whole answers, where the question asks for that."""
-    asked = aggregation_of(need)
-    return compute_answer(need, asked, _near_tables(inquiry), inquiry.library.items_found())
+    """Return what a changelog or a table as a whole answers, where the question asks for that."""
+    found = inquiry.library.items_found()
+    tables = _near_tables(inquiry)
+    return releases_that_answer(need, found) or compute_answer(need, aggregation_of(need), tables, found)
 
 
 def _near_tables(inquiry: Inquiry) -> list[Evidence]:

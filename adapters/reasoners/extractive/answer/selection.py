@@ -6,7 +6,7 @@ How they look is ``quote_markdown``'s business.
 import math
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.neighbours import (
@@ -16,16 +16,14 @@ from adapters.reasoners.extractive.answer.neighbours import (
     with_neighbours,
 )
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
-from adapters.reasoners.extractive.evidence.rules import is_out_of_range
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, topic_words
-from adapters.reasoners.extractive.evidence.sufficiency import is_layered
 from adapters.reasoners.extractive.evidence.versions import family, other_version
-from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict, lacks
+from adapters.reasoners.extractive.question.answer_type import fits, is_broad
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import Inquiry
 from core.model.markdown_lines import cells_of
 from core.model.passage_units import Form, Unit, announced, units
-from core.model.text import content_words, sentences, words
+from core.model.text import content_words, words
 
 _SEVERAL = re.compile(
     r"^(?:which|what) (?!(?:is|was|does|has|this|was)\b)[\w-]*[^siu\W]s\b|^what are\b|^who are\b|^(?:list|name)\b"
@@ -35,7 +33,6 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _BARE_PLURAL = re.compile(r"(?:[\w'’-]+ ){0,3}[\w'’-]*[^siu\W]s\??$", re.IGNORECASE)  # "official client libraries?"
-_CONTRACTED = re.compile(r"^(what|who|where|when|how)['’]s\b", re.IGNORECASE)
 
 
 def rank_units(
@@ -70,61 +67,29 @@ def choose_quotations(
     """The best units for one need: the first, others nearly as good, and any that covers what is still open."""
     found = _of_meant_versions(found)
     kept: list[ScoredUnit] = []
-    bar = _bar(need, limit)
     open_words = frozenset(topic_words(need))
     held = fits(need, found[0].unit.text) if found else 0.0
-    one_row = bool(found) and not _asks_of_rows(need, found[0].unit)
     for one in found:
-        if len(kept) == bar.most:
+        if len(kept) == limit:
             break
         own = frozenset(content_words(" ".join((*one.unit.head[:1], one.unit.text))))
         new = bool(own & open_words) or fits(need, one.unit.text) > held
-        if kept and _behind(found[0], one) > (bar.new if new else bar.enough):
+        if kept and _behind(found[0], one) > (weights.NEW if new else weights.ENOUGH):
             continue
-        if kept and lacks(need, one.text_with_context) and not lacks(need, kept[0].text_with_context):
-            continue
-        if kept and is_out_of_range(need, one.unit.text):
-            continue
-        if kept and one_row and _is_other_row(one, found[0]):
-            continue
-        if sum(other.evidence.id == one.evidence.id for other in kept) == bar.of_one:
-            continue
-        if not any(_same(one.unit.text, other.unit.text) for other in kept):
+        if all(one.unit.text != other.unit.text for other in kept):
             kept.append(one)
             open_words -= own
             held = max(held, fits(need, one.unit.text))
-    whole = bool(found) and not one_row
+    whole = bool(found) and _asks_of_rows(need, found[0].unit)
     lists = bool(_SEVERAL.match(need)) or (is_broad(need) and bool(_BARE_PLURAL.match(need)))
-    beside = [(one.evidence, unit) for one in kept[:1] for unit in one.stretch]
-    steps = (*((one.evidence, one.unit) for one in kept), *beside)
-    return _group_by_passage(need, steps, library, whole_lists=lists, whole_tables=whole)
+    picked = [(one.evidence, one.unit) for one in kept]
+    return _group_by_passage(need, picked, library, whole_lists=lists, whole_tables=whole)
 
 
 def _behind(best: ScoredUnit, one: ScoredUnit) -> float:
     """By how much a unit is less likely than the best; more where another passage has it."""
     beside = 0.0 if one.evidence.id == best.evidence.id else weights.OF_OTHER_PASSAGE
     return best.odds - one.odds + beside
-
-
-@dataclass(frozen=True, slots=True)
-class _Bar:
-    """How far behind the best unit a further quote may be, in log odds, and how many there are at most."""
-
-    most: int
-    enough: float
-    new: float  # where it also covers words of the question that no other quote has, or the kind of answer
-    of_one: int = 9  # of one passage
-
-
-def _bar(need: str, limit: int) -> _Bar:
-    """One sentence answers a question for one figure; one for several things, or by way of another, needs more."""
-    if _SEVERAL.match(need):
-        return _Bar(limit + 2, weights.SEVERAL_ENOUGH, weights.SEVERAL_NEW)
-    if is_layered(_CONTRACTED.sub(r"\1 is", need)) or len(sentences(need)) > 1:
-        return _Bar(limit + 1, weights.LAYERED_ENOUGH, weights.LAYERED_NEW, of_one=2)
-    if is_strict(need):
-        return _Bar(limit, weights.FIGURE_ENOUGH, weights.FIGURE_NEW)
-    return _Bar(limit, weights.ENOUGH, weights.NEW)
 
 
 def _asks_of_rows(need: str, best: Unit) -> bool:
@@ -137,21 +102,6 @@ def _asks_of_rows(need: str, best: Unit) -> bool:
     kind = set(content_words(name))
     said = (word for word in words(need) if word.endswith("s") and word.casefold() not in name.casefold())
     return any(kind == set(content_words(word)) for word in said if kind)
-
-
-def _is_other_row(one: ScoredUnit, best: ScoredUnit) -> bool:
-    """Whether it is a row of the best one's table that the question asks for less: what stands in it is of another."""
-    if not _of_one_table(one, best) or best.odds - one.odds < weights.ROWS_ALIKE:
-        return False
-    return not (one.features and best.features and one.features.subject and best.features.subject)
-
-
-def _of_one_table(one: ScoredUnit, other: ScoredUnit) -> bool:
-    return (
-        one.unit.form is other.unit.form is Form.ROW
-        and one.unit.head == other.unit.head
-        and one.evidence.passage.section == other.evidence.passage.section
-    )
 
 
 def _of_meant_versions(found: Sequence[ScoredUnit]) -> list[ScoredUnit]:
@@ -204,8 +154,3 @@ def _parts_of_lists(
         every = [one for _, part in parts for one in part]
         if len(parts) > 1 and is_quoted_whole(need, first, every, whole=whole or first is not unit):
             yield from parts
-
-
-def _same(one: str, other: str) -> bool:
-    a, b = set(content_words(one)), set(content_words(other))
-    return bool(a) and bool(b) and len(a & b) / min(len(a), len(b)) > weights.SAME_WORDS

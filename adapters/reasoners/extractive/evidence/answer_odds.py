@@ -9,14 +9,14 @@ answer is there, questions that nothing answers, and the former with their answe
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import chain, repeat
 from operator import attrgetter
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.rules import JudgedUnit, SubjectMatch, Subjects, adjusted
+from adapters.reasoners.extractive.evidence.rules import Subjects
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
@@ -62,15 +62,11 @@ class Asked:
         """From everything that was found."""
         there = {word for item in pool for word in content_words(item.passage.searchable)}
         wanted = tuple(dict.fromkeys(asked.topic_words))
-        lacking = [word for word in wanted if word not in there]
-        open_share = sum(1 - max(asked.near.get(word, _NOTHING).values(), default=0.0) for word in lacking)
+        unknown = sum(word not in there for word in wanted)
         best = max((item.hit.score for item in pool), default=0.0)
         known = words_of_names(item.passage.searchable for item in pool)
         named = frozenset(word for word in words(asked.question) if word.casefold() in known)
-        return cls(asked, best, open_share / len(wanted) if wanted else 0.0, layered, named)
-
-
-_NOTHING: Mapping[str, float] = {}
+        return cls(asked, best, unknown / len(wanted) if wanted else 0.0, layered, named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +116,13 @@ def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Su
     }
     done = []
     for one, cosine in zip(found.units, found.cosines, strict=True):
-        subject = subjects.match(passage, one.unit)
         kind = fits(question, one.text_with_context)
         said = " ".join((passage.title, *passage.heading[-1:], one.unit.under, one.unit.text))
         features = Features(
             cosine=cosine,
             own=one.own,
             placed=one.covered,
-            subject=float(subject is SubjectMatch.NAMED),
+            subject=float(subjects.names(passage, one.unit)),
             contradicts=float(contradicts(question, said)),
             fits=max(kind, NEUTRAL) if asked.layered else kind,
             nearer=cosine - standing.near,
@@ -136,19 +131,13 @@ def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Su
             focus=_focus_share(thing, one),
             **common,
         )
-        more = adjusted(JudgedUnit(question, one, subject))
         odds = odds_of(features) + (weights.ON_THE_WAY if asked.layered else 0.0)
-        scored = replace(one, odds=odds + more)
-        done.append(replace(scored, cosine=cosine, features=features))
+        done.append(replace(one, odds=odds, cosine=cosine, features=features))
     return sorted(done, key=lambda one: -one.odds)
 
 
-def with_odds(one: ScoredUnit, odds: float) -> ScoredUnit:
-    """The unit with other odds."""
-    return replace(one, odds=odds)
-
-
-_values = attrgetter(*(one.name for one in fields(Features)))
+_NAMES = tuple(one.name for one in fields(Features))
+_values = attrgetter(*_NAMES)
 
 
 def odds_of(features: Features, by: Features = weights.ANSWERING, bias: float = weights.ANSWERING_BIAS) -> float:
@@ -190,7 +179,8 @@ def most_promising(found: Sequence[Evidence], worded: Sequence[Sequence[ScoredUn
 
 
 NEAR = 1  # not evidence, but enough to know which meanings of a word the documents have
-_SUMMARY = 400  # characters
+_SUMMARY, _SHOWN = 400, 80  # characters
+_TOLD = 4  # features in a trace
 
 
 def chance(units: Sequence[ScoredUnit]) -> float:
@@ -212,12 +202,22 @@ def grade_of(units: Sequence[ScoredUnit], rerank: float | None) -> Grade:
     value = chance(units)
     if rerank is not None:
         value = (value + rerank) / 2
-    return Grade(score_of(value), _summary(units), round(value, 3))
+    best = units[0] if units else None
+    summary, why = (best.unit.text[:_SUMMARY], explain(best)) if best else ("", "")
+    return Grade(score_of(value), summary, round(value, 3), why)
 
 
-def _summary(ranked: Sequence[ScoredUnit]) -> str:
-    """The sentence that the grade rests on."""
-    return ranked[0].unit.text[:_SUMMARY] if ranked else ""
+def explain(one: ScoredUnit) -> str:
+    """Say what a unit's odds were worked out from: the features that count most, the reader, and the rules."""
+    told = []
+    if one.features:
+        counts = {name: getattr(weights.ANSWERING, name) * getattr(one.features, name) for name in _NAMES}
+        most = sorted(counts, key=lambda name: -abs(counts[name]))[:_TOLD]
+        told.append("counted " + ", ".join(f"{name} {counts[name]:+.1f}" for name in most))
+    if one.read is not None:
+        told.append(f"read {one.read:+.1f}")
+    told.extend(f"rule: {name}" for name in one.rules)
+    return f"“{one.unit.text[:_SHOWN]}” {chance([one]):.0%}: {'; '.join(told)}"
 
 
 _THINGS = re.compile(r"\b([A-Za-z][a-z]{2,})s?(?:[ -]|[*_]* *\| *)(?:no\.? ?|number )?#?(\d+(?:\.\d+)*)\b(?![ -]?%)")

@@ -50,10 +50,7 @@ def _as_written(weighed: WeighedPassage, item: Evidence) -> WeighedPassage:
         return weighed
     pairs = zip(units(weighed.evidence.passage.text), units(item.passage.text), strict=True)
     written = dict(reversed(list(pairs)))
-    found = (
-        replace(one, evidence=item, unit=written[one.unit], stretch=tuple(written[unit] for unit in one.stretch))
-        for one in weighed.units
-    )
+    found = (replace(one, evidence=item, unit=written[one.unit]) for one in weighed.units)
     return replace(weighed, evidence=item, units=tuple(found))
 
 

@@ -1,22 +1,20 @@
-"""The table of rules: what speaks for or against a unit, whatever its features, added to its log odds.
-
-The first rule: a unit of another thing than the one that is named. Sections side by side speak of things side by side:
-the Standard plan's telephone line is not the Extended plan's. When the question names one of them, the others are
-about something else, however many of its words they have.
+"""The table of rules: what speaks for or against a unit whatever its features and the reader say of it.
 
 ``python -m research.ablation --rules`` leaves out each rule in turn and prints what that costs. A rule that does not
 make 3 of 1,000 more questions right than wrong on the sets for choosing is deleted, unless its line says why it stays.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
+from adapters.reasoners.extractive.question.answer_type import denies
+from core.model.evidence import Evidence
 from core.model.knowledge import Passage
-from core.model.passage_units import Form, Unit
+from core.model.passage_units import Form, Unit, units
 from core.model.text import content_words
 
 _LEAD = re.compile(
@@ -24,17 +22,13 @@ _LEAD = re.compile(
     r"|(?P<plain>[^.:!?|]{2,40}?)(?::\s|\s{3,}))"
 )
 _LONGEST = 6  # words of a key
-_NAME = 2  # words of a title that a question can name: of one word it may be what is asked
+_SUBJECT = re.compile(  # "Contractors are not entitled …"
+    r"^(?:All |The |Our )?([A-Za-z][\w'’-]*(?: [\w'’-]+){0,2}?) (?:are|is|have|has|gets?|receives?|may|must|can|cannot"
+    r"|needs?|do|does|will|should|pays?|earns?|includes?)\b"
+)
+_ASKED_OF = r"(?:do|does|did|can|may|must|will|should|are|is|have|has|for|of|on|in|with|under)"
 
 Group = tuple[str, ...]
-
-
-class SubjectMatch(Enum):
-    """How a unit's subject stands to the question."""
-
-    NAMED = auto()  # the question names it
-    OTHER = auto()  # the question names a neighbour of it
-    OPEN = auto()  # the question names none of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,96 +37,107 @@ class Key:
 
     group: Group
     stems: frozenset[str]
-    said: str = ""  # as it stands there, in lower case, where that tells more than its words: "reef+" beside "reef"
 
 
 class Subjects:
-    """Which of the things side by side in some passages a question names."""
+    """Which of the things side by side in some passages a question names.
+
+    Sections side by side speak of things side by side: the Standard plan's telephone line is not the Extended plan's.
+    """
 
     def __init__(self, question: str, placed: Iterable[tuple[Passage, Unit]]) -> None:
         """Look at all units that may be quoted."""
         asked = frozenset(content_words(question))
-        placed = tuple(placed)
-        self._pages = _named_titles(asked, {passage.title for passage, _ in placed})
         named: dict[Group, set[frozenset[str]]] = {}
-        signed: dict[tuple[Group, frozenset[str]], set[str]] = {}
         for passage, unit in placed:
             for key in keys_of(passage, unit):
                 if key.stems <= asked:
                     named.setdefault(key.group, set()).add(key.stems)
-                    signed.setdefault((key.group, key.stems), set()).add(key.said)
-        # "Reef+" and "Reef" have the same words.
-        self._written = {
-            key: {one for one in said if _stands_so(one, question)} for key, said in signed.items() if len(said) > 1
-        }
         # "Glow Plus" names the row Glow Plus, not the row Glow.
         self._named = {
             group: {one for one in found if not any(one < other for other in found)} for group, found in named.items()
         }
 
-    def match(self, passage: Passage, unit: Unit) -> SubjectMatch:
-        """Where a unit stands: another thing's wherever one group says so, else named where one does."""
-        if _is_of_similar_name(frozenset(content_words(passage.title)), self._pages):
-            return SubjectMatch.OTHER
-        found = SubjectMatch.OPEN
+    def names(self, passage: Passage, unit: Unit) -> bool:
+        """Whether the question names what a unit is of, and no neighbour of that in any group."""
+        found = False
         for key in keys_of(passage, unit):
             if named := self._named.get(key.group):
-                if not any(one <= key.stems for one in named) or self._is_written_otherwise(key):
-                    return SubjectMatch.OTHER
-                found = SubjectMatch.NAMED if key.stems in named else found
+                if not any(one <= key.stems for one in named):
+                    return False
+                found = found or key.stems in named
         return found
-
-    def _is_written_otherwise(self, key: Key) -> bool:
-        """Whether the question has another of the same words, by its sign."""
-        written = self._written.get((key.group, key.stems))
-        return bool(written) and key.said not in (written or ())
-
-
-def _named_titles(asked: frozenset[str], titles: Iterable[str]) -> set[frozenset[str]]:
-    """The stems of each title that a question has in full, but for those that it has in another's."""
-    stems = {frozenset(content_words(title)) for title in titles}
-    named = {one for one in stems if len(one) >= _NAME and one <= asked}
-    return {one for one in named if not any(one < other for other in named)}
-
-
-def _is_of_similar_name(title: frozenset[str], named: set[frozenset[str]]) -> bool:
-    """Whether a page is called like one that is named, but for a word: "Diversity team" beside "Diversity circle"."""
-    return title not in named and any(title & one and not one <= title and not title <= one for one in named)
-
-
-def _stands_so(said: str, question: str) -> bool:
-    """Whether a question has a name with its sign, or without one: "C" is not in "C++"."""
-    return bool(said) and bool(re.search(rf"(?<!\w){re.escape(said)}(?![\w+#*])", question.casefold()))
 
 
 def keys_of(passage: Passage, unit: Unit) -> Iterator[Key]:
-    """The keys of a unit: its headings below the title, the entry it is, its first cell."""
+    """Yield the keys of a unit: its headings below the title, the entry it is, its first cell."""
     title = frozenset(content_words(passage.title))
     for level, heading in enumerate(passage.heading):
         if (stems := frozenset(content_words(heading))) and not stems <= title:
             yield Key((passage.document, "heading", *passage.heading[:level]), stems)
     if unit.under and (stems := frozenset(content_words(unit.under))) and len(stems) <= _LONGEST:
         yield Key((passage.document, "under", *passage.heading), stems)
-    said = _lead_of(unit)
-    if (stems := frozenset(content_words(said))) and len(stems) <= _LONGEST:
-        yield Key((passage.section, unit.form.name, *unit.head[:1]), stems, said.strip("*_` ").casefold())
+    if (stems := frozenset(content_words(_lead_of(unit)))) and len(stems) <= _LONGEST:
+        yield Key((passage.section, unit.form.name, *unit.head[:1]), stems)
 
 
 def _lead_of(unit: Unit) -> str:
-    """What an entry is of: a row's first cell, bold or coded words in front, words before a colon; else nothing."""
+    """Return a row's first cell, bold or coded words in front, words before a colon; else nothing."""
     if unit.form is Form.ROW:
         return unit.text.strip().strip("|").split("|")[0]
     found = _LEAD.match(unit.text)
     return found["bold"] or found["code"] or found["plain"] if found else ""
 
 
+class GroupMatch(Enum):
+    """How a sentence about a group of people or things relates to the group that a question asks of."""
+
+    NONE = auto()
+    OTHER = auto()  # it says of another group what a sentence beside it says of the one that is asked of
+    DENIED = auto()  # it says that the group has none
+
+
+class Groups:
+    """The groups that sentences speak of: "Contractors are not entitled to …" beside "Staff have 26 days of …"."""
+
+    def __init__(self, question: str, placed: Iterable[tuple[Passage, Unit]]) -> None:
+        """Find the sentences about the group that a question asks of."""
+        self._asked = frozenset(content_words(question))
+        self._own: dict[str, set[str]] = {}  # by section: the question's words in such sentences, without the group's
+        for passage, unit in placed:
+            if (group := _subject_of(unit)) and _asks_of(question, group):
+                said = set(content_words(unit.text)) & self._asked - set(content_words(group))
+                self._own.setdefault(passage.section, set()).update(said)
+
+    def match(self, passage: Passage, unit: Unit) -> GroupMatch:
+        """Compare a unit's group with the one that is asked of."""
+        group, own = _subject_of(unit), self._own.get(passage.section)
+        if not group or own is None:
+            return GroupMatch.NONE
+        stems, said = set(content_words(group)), set(content_words(unit.text))
+        if not stems <= self._asked:
+            return GroupMatch.OTHER if said & own else GroupMatch.NONE
+        rest = said - stems
+        about = 2 * len(rest & self._asked) >= len(rest) > 0
+        return GroupMatch.DENIED if about and denies(unit.text) else GroupMatch.NONE
+
+
+def _subject_of(unit: Unit) -> str:
+    found = _SUBJECT.match(unit.text) if unit.form is Form.SENTENCE else None
+    return found[1] if found and content_words(found[1]) else ""
+
+
+def _asks_of(question: str, group: str) -> bool:
+    """Whether a question asks of this group: "do contractors get", "for interns"."""
+    return bool(re.search(rf"\b{_ASKED_OF} (?:the |our |an? )?{re.escape(group)}\b", question, re.IGNORECASE))
+
+
 @dataclass(frozen=True, slots=True)
 class JudgedUnit:
-    """A unit beside its question, and whether it is of the thing that is named."""
+    """A unit and the group that it speaks of."""
 
-    question: str
     one: ScoredUnit
-    subject: SubjectMatch
+    group: GroupMatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,41 +150,21 @@ class Rule:
     effect: str = ""
 
 
-def adjusted(judged: JudgedUnit) -> float:
-    """What all rules together add to a unit's log odds."""
-    return sum(rule.adjust for rule in RULES if rule.applies(judged))
-
-
-_MONEY = re.compile(
-    r"[€$£]\s?(\d[\d,]*)|(\d[\d,]*)\s?(?:euros?|pounds?|dollars?|EUR|GBP|USD)\b|\b(?:EUR|GBP|USD)\s?(\d[\d,]*)"
-)
-_ABOVE = re.compile(r"\b(?:above|over|more than|exceeding)\s+(?:[€$£]|[A-Z]{3})?\s?(\d[\d,]*)", re.IGNORECASE)
-_UP_TO = re.compile(r"\b(?:up to|below|under|less than|at most)\s+(?:[€$£]|[A-Z]{3})?\s?(\d[\d,]*)", re.IGNORECASE)
-
-
-def is_out_of_range(question: str, text: str) -> bool:
-    """Whether the one amount of money that a question has lies outside the one range of amounts that a text gives."""
-    asked = ["".join(found) for found in _MONEY.findall(question)]
-    above, up_to = _ABOVE.findall(text), _UP_TO.findall(text)
-    if len(asked) != 1 or not _MONEY.search(text) or max(len(above), len(up_to)) != 1:
-        return False
-    if _ABOVE.search(question) or _UP_TO.search(question):
-        return False  # a range itself
-    (amount, *bounds) = (float(one.replace(",", "") or 0) for one in (*asked, *above, *up_to))
-    return (bool(above) and amount <= bounds[0]) or (bool(up_to) and amount > bounds[-1])
-
-
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "an amount out of the range",
-        lambda it: is_out_of_range(it.question, it.one.unit.text),
-        weights.OUT_OF_RANGE,
-        "kept: changes no verdict of 68 questions, and the row of another amount is a wrong answer",
-    ),
-    Rule(
-        "another thing beside it",
-        lambda it: it.subject is SubjectMatch.OTHER,
-        weights.OTHER_SUBJECT,
-        "+3 right and -3 wrong of 1,000",
-    ),
+    Rule("of another group", lambda it: it.group is GroupMatch.OTHER, weights.OTHER_GROUP),
+    Rule("the group has none", lambda it: it.group is GroupMatch.DENIED, weights.GROUP_HAS_NONE),
 )
+
+
+def adjusted(question: str, weighed: Sequence[WeighedPassage], pool: Sequence[Evidence]) -> list[WeighedPassage]:
+    """Return the passages with the odds of their units after all rules."""
+    groups = Groups(question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
+
+    def judged(passage: Passage, one: ScoredUnit) -> ScoredUnit:
+        it = JudgedUnit(one, groups.match(passage, one.unit))
+        applied = [rule for rule in RULES if rule.applies(it)]
+        more = sum(rule.adjust for rule in applied)
+        return replace(one, odds=one.odds + more, rules=tuple(rule.name for rule in applied)) if applied else one
+
+    done = (replace(one, units=tuple(judged(one.evidence.passage, unit) for unit in one.units)) for one in weighed)
+    return [replace(one, units=tuple(sorted(one.units, key=lambda unit: -unit.odds))) for one in done]

@@ -8,7 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
@@ -21,10 +21,6 @@ from core.model.languages import language_of, small_words_of
 from core.model.markdown_lines import LIST_ITEM
 from core.model.passage_units import Form, Unit, announced, befores, text_of_list, units
 from core.model.text import STOPWORDS, content_words, stem, words
-
-Near = Mapping[str, Mapping[str, float]]
-"""For a stem, the stems of like meaning and how much they count for it, in (0, 1)."""
-NOTHING_NEAR: Near = {}
 
 
 def inverse_frequency(texts: Iterable[str]) -> Mapping[str, float]:
@@ -41,21 +37,10 @@ def word_weights(wanted: Sequence[str], rarity: Mapping[str, float]) -> Mapping[
     return {word: max(rarity.get(word, unseen), weights.COMMONEST_WORD) for word in wanted}
 
 
-def coverage(wanted: Mapping[str, float], there: Iterable[str], near: Near = NOTHING_NEAR) -> float:
-    """The share of the wanted stems that is there, in [0, 1], by what each counts.
-
-    One that is not there counts in part for a word near it.
-    """
-    have = set(there)
-    total = sum(wanted.values())
-    return sum(value * _presence(word, have, near) for word, value in wanted.items()) / total if total else 0.0
-
-
-def _presence(word: str, have: set[str], near: Near) -> float:
-    if word in have:
-        return 1.0
-    kin = near.get(word)
-    return max((share for other, share in kin.items() if other in have), default=0.0) if kin else 0.0
+def coverage(wanted: Mapping[str, float], there: Iterable[str]) -> float:
+    """Return the share of the wanted stems that is there, in [0, 1], by what each counts."""
+    have, total = set(there), sum(wanted.values())
+    return sum(value for word, value in wanted.items() if word in have) / total if total else 0.0
 
 
 _FRAME = re.compile(
@@ -133,11 +118,10 @@ STAMP = re.compile(
 
 @dataclass(frozen=True)
 class Words:
-    """How the words of one question are looked for: how rare each is in the pool, and which are near in meaning."""
+    """The words of one question, and how rare each is in the pool."""
 
     question: str
     rarity: Mapping[str, float]
-    near: Near = field(default_factory=dict)
 
     @property
     def topic_words(self) -> tuple[str, ...]:
@@ -146,7 +130,7 @@ class Words:
 
     def share(self, there: Collection[str]) -> float:
         """The share of the wanted stems that is there, in [0, 1], rare ones counting more."""
-        return coverage(self._wanted, there, self.near)
+        return coverage(self._wanted, there)
 
     @cached_property
     def _wanted(self) -> Mapping[str, float]:
@@ -169,8 +153,9 @@ class ScoredUnit:
     cosine: float = 0.0
     odds: float = 0.0  # the logarithm of the odds that it answers, and what they were told from
     features: Features | None = None
+    rules: tuple[str, ...] = ()  # the names of those that adjusted its odds
+    read: float | None = None  # the log odds by the reader
     other_version: bool = False  # of its document than the question is about
-    stretch: tuple[Unit, ...] = ()  # what it was read with, where it answers only together with what stands around it
 
     @property
     def text_with_context(self) -> str:

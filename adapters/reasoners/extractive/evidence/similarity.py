@@ -1,36 +1,25 @@
 """Cosines between a question and sentences, a bounded number of them, and none when the encoder is away."""
 
 import asyncio
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from cachetools import LRUCache
 
-from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.scoring import NOTHING_NEAR, Near, words_of_names
 from core.model.errors import Unavailable, first_of_ours
 from core.model.knowledge import Passage
 from core.model.passage_units import UNIT_CHARACTERS, Unit, befores, in_context, texts_of_units, units
 from core.model.sentence_vectors import digest_of
-from core.model.text import STOPWORDS, stem, words
-from core.ports.encoder import Encoder
-from core.ports.index import PassageVectors
+from core.ports.index import Encoder, PassageVectors
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 SENTENCES = 96  # compared in one call: those of two searches
 SECONDS = 10.0  # then words alone must do; on a busy machine 3 cut off what a quiet one takes 0.1 for, and refused
 _KNOWN_SECONDS = 2.0  # for what the index has of them; then they are encoded
 _SENTENCES_AT_ONCE = 16  # encoded and remembered: what a deadline cuts off is there when it is asked for again
-_WORDS_AT_ONCE = 128
-_DIGIT = re.compile(r"\d")
-_VOCABULARY = 300  # words compared for one call: with 800 no verdict of four sets differs
 _KNOWN = 6_000  # sentences remembered, 1.5 kB each
-_KNOWN_WORDS = 20_000  # single words, 30 MB
 
 
 class KnownVectors(Protocol):
@@ -48,7 +37,6 @@ class Similarity:
         self._encoder = encoder
         self._known = known
         self._seconds = seconds
-        self._words: LRUCache[str, Vectors] = LRUCache(_KNOWN_WORDS)
         self._sentences: LRUCache[str, Vectors] = LRUCache(_KNOWN)
 
     async def of_sentences(self, text: str, sentences: Sequence[str]) -> list[float]:
@@ -58,9 +46,7 @@ class Similarity:
             return []
         try:
             async with asyncio.timeout(self._seconds):
-                queries, vectors = await asyncio.gather(
-                    self._encoder.encode_queries([text]), self._vectors(few, self._sentences, _SENTENCES_AT_ONCE)
-                )
+                queries, vectors = await asyncio.gather(self._encoder.encode_queries([text]), self._vectors(few))
         except (TimeoutError, Unavailable):
             return [0.0] * len(sentences)
         cosines = [float(value) for value in vectors @ queries[0]]
@@ -108,43 +94,12 @@ class Similarity:
             return list(unknown)
         return [word for word, count in zip(unknown, pieces, strict=True) if count > 1]
 
-    async def of_words(self, wanted: Iterable[str], there: Iterable[str]) -> Near:
-        """Which words of some texts are near in meaning to the wanted ones, by stem: "km" to "kilometre".
-
-        Of the first texts, since what is compared is encoded, and no names and numbers: nothing is like them but them.
-        """
-        texts = tuple(there)
-        ours, theirs = _by_stem(wanted), _by_stem(texts)
-        missing = {found: word for found, word in ours.items() if found not in theirs}
-        if not missing:
-            return NOTHING_NEAR
-        named = words_of_names(texts)
-        plain = ((by, word) for by, word in theirs.items() if word not in named and not _DIGIT.search(word))
-        few = dict(islice(plain, _VOCABULARY))
-        if not few:
-            return NOTHING_NEAR
-        try:
-            async with asyncio.timeout(self._seconds):
-                vectors = await self._vectors([*missing.values(), *few.values()], self._words, _WORDS_AT_ONCE)
-        except (TimeoutError, Unavailable):
-            return NOTHING_NEAR
-        mine, known = vectors[: len(missing)], vectors[len(missing) :]
-        shares = (mine @ known.T - weights.WORDS_APART) / (weights.WORDS_ALIKE - weights.WORDS_APART)
-        return {
-            found: {
-                other: weights.LIKE_WORD * min(1.0, float(share))
-                for other, share in zip(few, row, strict=True)
-                if share > 0.0
-            }
-            for found, row in zip(missing, shares, strict=True)
-        }
-
-    async def _vectors(self, listed: Sequence[str], kept: "LRUCache[str, Vectors]", at_once: int) -> "Vectors":
-        """(n, dimension) of single words or of sentences, most of which were met before."""
+    async def _vectors(self, listed: Sequence[str]) -> "Vectors":
+        """Return the vectors, (n, dimension), of sentences, most of which were met before."""
         import numpy as np
 
         # Held on to: what others ask for meanwhile may push out of the cache what was there.
-        found = {text: kept[text] for text in listed if text in kept}
+        found = {text: self._sentences[text] for text in listed if text in self._sentences}
         # Of like length together, since a batch is as wide as its longest text; the longest first, so that what is left
         # for the end is short, and the cores end together.
         fresh = sorted({text for text in listed if text not in found}, key=lambda text: (-len(text), text))
@@ -152,32 +107,12 @@ class Similarity:
         async def encode(some: Sequence[str]) -> None:
             encoded = dict(zip(some, await self._encoder.encode_passages(some), strict=True))
             found.update(encoded)
-            kept.update(encoded)
+            self._sentences.update(encoded)
 
         try:
             async with asyncio.TaskGroup() as group:  # together: the encoder knows how many cores there are for them
-                for start in range(0, len(fresh), at_once):
-                    group.create_task(encode(fresh[start : start + at_once]))
+                for start in range(0, len(fresh), _SENTENCES_AT_ONCE):
+                    group.create_task(encode(fresh[start : start + _SENTENCES_AT_ONCE]))
         except BaseExceptionGroup as failures:
             raise first_of_ours(failures) from None
         return np.stack([found[text] for text in listed])
-
-
-def _by_stem(texts: Iterable[str]) -> dict[str, str]:
-    """The first word of each stem that carries meaning."""
-    found: dict[str, str] = {}
-    for text in texts:
-        for stemmed, bare in _stemmed(text):
-            found.setdefault(stemmed, bare)
-    return found
-
-
-@lru_cache(maxsize=1024)
-def _stemmed(text: str) -> tuple[tuple[str, str], ...]:
-    """The words that carry meaning, each with its stem, the first of each stem."""
-    found: dict[str, str] = {}
-    for word in words(text):
-        bare = word.casefold().replace("’", "'").removesuffix("'s")
-        if bare not in STOPWORDS:
-            found.setdefault(stem(bare), bare)
-    return tuple(found.items())

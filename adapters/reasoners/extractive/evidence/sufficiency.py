@@ -9,12 +9,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.answer.tables.releases import asks_of_releases, changelogs_in
 from adapters.reasoners.extractive.evidence.other_languages import in_english
 from adapters.reasoners.extractive.evidence.scoring import coverage, rarity_of, word_weights
 from adapters.reasoners.extractive.question.aggregation import aggregation_of, lists_rows
 from adapters.reasoners.extractive.question.names import names
-from core.model.answer import Outcome
-from core.model.conversation import Thread
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry, Investigate, ReadSection, SearchAction, SearchKnowledge, SearchSource
 from core.model.languages import language_of
@@ -22,7 +21,6 @@ from core.model.passage_units import Form, units
 from core.model.text import content_words, words
 
 _BRIDGES = 4  # searches that one decision proposes at most
-_FOLLOWED = 2  # names
 _LOOK_AT = 4  # best passages whose names are followed
 _LETTER = re.compile(r"[^\W\d_]")
 _CALENDAR = re.compile(
@@ -43,37 +41,11 @@ def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, t
     leads = is_layered(question) and known_by_name(question, inquiry.library)
     if not relevant:
         return f"anything that answers “{question}”", bridges(inquiry) if first_time and leads else ()
-    if len(inquiry.searches) > planned + 1:
-        return "", ()
-    followed = _search_for_names(inquiry, relevant)
     named = open_names(question, relevant[:2], inquiry.question)
     if not first_time or _one_covers(question, relevant, inquiry):
-        actions = followed
-    else:
-        actions = tuple(dict.fromkeys((*_about(inquiry, named), *followed, *(bridges(inquiry) if leads else ()))))
-    actions = actions[:_BRIDGES]
+        return "", ()
+    actions = tuple(dict.fromkeys((*_about(inquiry, named), *(bridges(inquiry) if leads else ()))))[:_BRIDGES]
     return (", ".join(named) or "the rest of the question", actions) if actions else ("", ())
-
-
-def _search_for_names(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """Searches for the names of the question that the best passages do not have."""
-    question = inquiry.standalone
-    wanted = {name: _phrase(question, name) for name in _unmentioned_names(question, relevant[:3])}
-    later = [made for made in searches_tried(inquiry) if made != frozenset(content_words(question))]
-    fresh = [query for name, query in wanted.items() if not any(set(content_words(name)) <= made for made in later)]
-    return tuple(SearchKnowledge(query) for query in dict.fromkeys(fresh[:_FOLLOWED]))
-
-
-def _unmentioned_names(question: str, evidence: Sequence[Evidence]) -> list[str]:
-    """Names of the question that none of these passages has in the same case: "Depot", where all speak of depots."""
-    texts = [item.passage.searchable for item in evidence]
-    return [name for name in names(question) if leads_on(name) and not any(mentions(text, name) for text in texts)]
-
-
-def _phrase(question: str, name: str) -> str:
-    """The name with the word after it: "Depot plan"."""
-    after = question.split(name, 1)[-1].split()
-    return f"{name} {after[0].strip('?.,!')}" if after and content_words(after[0]) else name
 
 
 def as_corrected(inquiry: Inquiry, asked: Sequence[str], meant: Sequence[str]) -> tuple[SearchAction, ...]:
@@ -143,6 +115,7 @@ def searches_tried(inquiry: Inquiry) -> set[frozenset[str]]:
     }
 
 
+_CHANGELOG = "changelog release notes versions"
 _TABLES = 2  # whose sections are read to the end
 
 
@@ -159,38 +132,18 @@ def rest_of_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAct
     return tuple(ReadSection(evidence) for evidence in list(sections.values())[:_TABLES])
 
 
-def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[SearchAction, ...]:
-    """For a question that leaned on the thread, a search in the source that the last answer quoted first.
-
-    Only once, and only where the question was put in other words for it, or says hardly anything of its own ("who do I
-    ask?"): a new topic is not bent towards the old one. It is searched for behind the question before it, since what
-    was put in may be the wrong thing.
-    """
-    plan = inquiry.plan if isinstance(inquiry.plan, Investigate) else None
-    sources = leant_on(inquiry, thread) or (plan.leans_on if plan else ())
-    query = f"{plan.follows.question} {inquiry.question}" if plan and plan.follows else inquiry.standalone
-    return (SearchSource(query, sources[0]),) if sources and len(inquiry.searches) == 1 else ()
-
-
-def leant_on(inquiry: Inquiry, thread: Thread) -> tuple[str, ...]:
-    """The titles that the last answer quoted, where the question was put in other words for the thread."""
-    leans = isinstance(inquiry.plan, Investigate) and inquiry.plan.resolved_from_thread
-    answered = thread.last is not None and thread.last.outcome is Outcome.ANSWERED
-    return tuple(one.title for one in thread.last.citations) if leans and answered and thread.last else ()
+def rest_of_changelog(inquiry: Inquiry) -> tuple[SearchAction, ...]:
+    """Search the changelogs that were found for a question about releases, or for one where none was. Once."""
+    planned = len(planned_queries(inquiry)) or 1
+    if len(inquiry.searches) > planned or not asks_of_releases(inquiry.standalone):
+        return ()
+    titles = changelogs_in(inquiry.library.items_found())[:_TABLES]
+    return tuple(SearchSource(inquiry.standalone, title) for title in titles) or (SearchKnowledge(_CHANGELOG),)
 
 
 def leads_on(name: str) -> bool:
     """Whether something may be known under this name: not a date, a number or initials."""
     return len(name) > 2 and _LETTER.search(name) is not None and not _CALENDAR.match(name)
-
-
-def mentions(text: str, name: str) -> bool:
-    """Whether the name stands in the text as whole words; one word alone in the same case: "Depot" is not a depot."""
-    whole = " " in name
-    there = name.casefold() in text.casefold() if whole else name in text
-    fold = re.IGNORECASE if whole else re.NOFLAG
-    # Hardly a text has the name at all, and a pattern takes long to make.
-    return there and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, fold) is not None
 
 
 _THOUSANDS = re.compile(r"\d[\d.,]*k", re.IGNORECASE)

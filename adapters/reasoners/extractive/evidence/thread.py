@@ -114,19 +114,8 @@ def leaning_of(inquiry: Inquiry) -> Leaning:
     plan = inquiry.plan
     if not isinstance(plan, Investigate):
         return ALONE
-    if len(plan.queries) > 1:
-        return Leaning(titles=plan.leans_on)
-    said = split_question(inquiry.question).question
-    typed = said if plan.resolved_from_thread else ""
-    if plan.follows is None:
-        return Leaning(typed, titles=plan.leans_on)
-    before = plan.follows.question
-    return Leaning(typed, before, f"{before.rstrip('?.! ')}? {said}", plan.follows.answer, plan.leans_on)
-
-
-def last_of(earlier: Sequence[Exchange]) -> Exchange | None:
-    """The last exchange that began with a question which says anything."""
-    return next((one for one in reversed(earlier) if content_words(one.question)), None)
+    alone = plan.resolved_from_thread and len(plan.queries) == 1
+    return Leaning(split_question(inquiry.question).question if alone else "", plan.leans_on)
 
 
 def goes_on(need: str, resolved: ResolvedQuestion) -> bool:

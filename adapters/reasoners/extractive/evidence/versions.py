@@ -76,33 +76,18 @@ def other_version(question: str, item: Evidence, pool: Sequence[Evidence]) -> bo
     """Whether a passage is of a version of its document that the question is not about, though that one is there."""
     versions = _versions_of(item, pool)
     named = set(NUMBERED.findall(question))
-    if len(versions) < 2 or len(named) > 1 or _has_alone(question, item, pool):
+    if len(versions) < 2 or len(named) > 1:
         return False  # of two versions that are named, neither is the other one
     numbered = {one.document: _number_stated(one.document, (item, *pool)) for one in versions}
     return item.passage.document != _select_version(question, versions, numbered).document
 
 
-_CODED = re.compile(r"(?<!\w)(?:[A-Z]{3,}|[a-z]+(?:_[a-z]+)+)(?!\w)")
 # Beside its name or at its end: "Price list (superseded)", "API v2, deprecated". "Deprecated features" is in force.
 _OLD_TITLE = re.compile(
     r"[(\[,:–—-]\s*(?:deprecated|superseded|obsolete|outdated|archived?|withdrawn)\b"
     r"|\b(?:deprecated|superseded|obsolete|outdated|archived|withdrawn)\W*$",
     re.IGNORECASE,
 )
-
-
-def _has_alone(question: str, item: Evidence, pool: Iterable[Evidence]) -> bool:
-    """Whether a code or identifier of the question, such as ERR, stands in this version and in no other."""
-    own = family(item.passage)
-    others = " ".join(
-        other.passage.text
-        for other in pool
-        if other.passage.document != item.passage.document and family(other.passage) == own
-    )
-    return any(
-        re.search(rf"(?<!\w){re.escape(code)}(?!\w)", item.passage.text) and code not in others
-        for code in _CODED.findall(question)
-    )
 
 
 def _number_stated(document: str, pool: Iterable[Evidence]) -> str:

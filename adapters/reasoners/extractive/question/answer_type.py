@@ -4,7 +4,6 @@ Told from words alone. Whether the text is about the question at all is left to 
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -86,6 +85,7 @@ _TOLD_TO = re.compile(
     r"|on|over|into|from|through)\b)",
     re.IGNORECASE,
 )
+_DENIED = re.compile(r"\b(?:no|not|none|never|cannot|nobody)\b|n['’]t\b", re.IGNORECASE)
 _EVENT = re.compile(r"\b(?:after|before|until|once|as soon as|at the (?:end|beginning|start) of|when)\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"^\s*\d{1,3}[.)]\s+\S")
 _REASON = re.compile(
@@ -183,6 +183,11 @@ def fits(question: str, text: str) -> float:
     return next((value for pattern, value in kind.said if pattern.search(text)), 0.0)
 
 
+def denies(text: str) -> bool:
+    """Whether a text says that there is none of something, or that somebody has none."""
+    return bool(_DENIED.search(text))
+
+
 def asks_for_steps(question: str) -> bool:
     """Whether a way of doing something is asked for."""
     return _first_kind(question) is _TOLD_TO
@@ -207,31 +212,6 @@ def is_strict(question: str) -> bool:
 def lacks(question: str, text: str) -> bool:
     """Whether a text cannot answer, since it has nothing of the kind that is asked for."""
     return is_strict(question) and fits(question, text) < NEUTRAL
-
-
-_SMALL = (
-    r"(?:of|for|in|to|on|at|when|if|that|do|does|did|is|are|was|were|per|with|can|must|may|should|will|has|have|from|by"
-    r"|and|or|until|before|after|between|under|i|we|you|they|there|about|not|the|a|an)"
-)
-_THING = (
-    re.compile(rf"\bhow (?:many|much)\s+((?:(?!{_SMALL}\b)[\w'-]+\s*){{1,3}})", re.IGNORECASE),
-    re.compile(
-        r"\b(?:which|what(?:['’]?s)?)\s+(?:(?:is|are|was|were)\s+)?(?:(?:the|a|an|our|your|my)\s+)?"
-        rf"((?:(?!{_SMALL}\b)[\w'-]+\s*){{1,3}})",
-        re.IGNORECASE,
-    ),
-)
-
-
-@lru_cache(maxsize=256)
-def thing_asked(question: str) -> tuple[str, ...]:
-    """The stems of the thing that is asked for by name: "phone number" of "what is the phone number of Ada?".
-
-    Without it a text that has all the rest is about Ada, and no answer. Empty where no thing is named.
-    """
-    found = (pattern.search(question) for pattern in _THING)
-    things = (tuple(dict.fromkeys(content_words(one[1]))) for one in found if one)
-    return next((thing for thing in things if thing), ())
 
 
 _OF_DOCUMENT = re.compile(
@@ -260,13 +240,13 @@ def is_broad(question: str) -> bool:
     return not is_strict(question) and bool(_BROAD.match(question))
 
 
-_SMALL_NAMED_THINGS = (
+_SMALL = (
     r"(?:of|for|in|to|on|at|when|if|that|do|does|did|is|are|was|were|per|with|can|must|may|should|will|has|have|had|from"
     r"|by|and|or|until|before|after|between|under|i|we|you|they|there|about|not|the|a|an)"
 )
-_NOUNS = rf"((?:(?!{_SMALL_NAMED_THINGS}\b)[\w'-]++\s*){{1,3}})"
+_NOUNS = rf"((?:(?!{_SMALL}\b)[\w'-]++\s*){{1,3}})"
 _ARTICLE = r"(?:(?:the|an?|our|your|my)\s+)?"
-_PICKED = (
+_THINGS = (
     re.compile(rf"\bhow many\s+{_NOUNS}", re.IGNORECASE),
     re.compile(rf"\b(?:which|what(?:['’]?s)?)\s+(?:(?:is|are|was|were)\s+)?{_ARTICLE}{_NOUNS}", re.IGNORECASE),
 )
@@ -279,18 +259,13 @@ _TO_PLURAL = re.compile(r"^.*?\b\w+[^s\W]s\b")  # what follows it is a verb: "pa
 
 
 @lru_cache(maxsize=256)
-def thing_picked(question: str) -> tuple[str, ...]:
-    """The stems of what is counted or picked: "lifeboats" in "how many lifeboats has she?", "yard" in "which yard".
+def thing_asked(question: str) -> tuple[str, ...]:
+    """Return the stems of what is asked for by name: "lifeboats" in "how many lifeboats has she?".
 
-    A table answers only where it has all of them. Empty where no thing is named.
+    Without it a text that has all the rest is no answer. Empty where no thing is named.
     """
-    return _nouns(question, _PICKED)
-
-
-def _nouns(question: str, patterns: Iterable[re.Pattern[str]]) -> tuple[str, ...]:
-    for pattern in patterns:
-        if found := pattern.search(question):
-            said = _NO_NOUN.sub(" ", found[1])
-            plural = _TO_PLURAL.match(said)
-            return tuple(dict.fromkeys(content_words(plural.group() if plural else said)))
+    if found := next(filter(None, (pattern.search(question) for pattern in _THINGS)), None):
+        said = _NO_NOUN.sub(" ", found[1])
+        plural = _TO_PLURAL.match(said)
+        return tuple(dict.fromkeys(content_words(plural.group() if plural else said)))
     return ()

@@ -77,15 +77,13 @@ _PALE = word_list(
 class ResolvedQuestion:
     """The question to search for; ``reason`` says what was put in, and is empty when nothing was.
 
-    ``amends``: it corrects the one before it, whose answer was not what was wanted. ``holds_last``: it is the question
-    before it with a part in the place of another, so that nothing of that is left out.
+    ``amends``: it corrects the one before it, whose answer was not what was wanted.
     """
 
     question: str
     reason: str = ""
     stuck: bool = False  # it leans on something, and there is nothing to lean on
     amends: bool = False
-    holds_last: bool = False
 
 
 def resolve(question: str, earlier: Sequence[Exchange]) -> ResolvedQuestion:
@@ -100,7 +98,7 @@ def resolve(question: str, earlier: Sequence[Exchange]) -> ResolvedQuestion:
     amends = bool(_TAKES_BACK.search(question)) and bool(content_words(bare))
     if said := _fragment(bare if amends else question, amends=amends):
         whole = _continue(said, base)
-        return ResolvedQuestion(f"{whole}?", f"continues “{base}?”", amends=amends, holds_last=amends or said != whole)
+        return ResolvedQuestion(f"{whole}?", f"continues “{base}?”", amends=amends)
     return _with_topic(question, last)
 
 

@@ -9,7 +9,7 @@ import asyncio
 import importlib.util
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Protocol
 
@@ -34,6 +34,9 @@ _DOUBLED = re.compile(r"(.)\1")
 # A word that stands alone between white space, but for the marks of a sentence: no flag, path, address or code.
 _WORD = re.compile(r"(?<!\S)(\(?)([^\W\d_]{3,})(?=(?:['’]s)?[.,;:?!)]*(?:\s|$))")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_ACRONYM = re.compile(r"(?<![\w-])(?:[A-Z]{2,6}|[a-z]{3,5})(?![\w-])")
+_DEFINES = re.compile(r"\s*[:=(–—]\s*[^\W\d_]")
+_NEAR = 80  # characters around an acronym that may define it
 _ASKING = frozenset(
     {"what", "which", "where", "when", "who", "why", "how", "much", "many", "long", "often", "does", "number", "price"}
 )
@@ -190,3 +193,44 @@ def _slips(one: str, other: str, most: int) -> int:
             return most + 1
         before_last, last = last, row
     return last[-1]
+
+
+_LINKS = frozenset({"and", "for", "in", "of", "on", "the", "to"})
+
+
+def spell_out(question: str, texts: Sequence[str], lexicon: Lexicon) -> str:
+    """Return the question with its acronyms spelt out as the texts define them: "PTO: paid time off", "… (PTO)".
+
+    Not where the texts themselves mostly use the acronym.
+    """
+
+    def spelt(found: re.Match[str]) -> str:
+        word = found.group()
+        if not word.isupper() and lexicon.knows(word.casefold()):
+            return word
+        whole = re.compile(rf"(?<!\w){word}(?!\w)", re.IGNORECASE)
+        there = [(text, at) for text in texts for at in whole.finditer(text)]
+        defined = (
+            _definition(word, text[max(0, at.start() - _NEAR) : at.start()], text[at.end() :]) for text, at in there
+        )
+        meant = next(filter(None, defined), "")
+        return meant if meant and sum(meant in text.casefold() for text in texts) >= len(there) else word
+
+    return _ACRONYM.sub(spelt, question)
+
+
+def _definition(acronym: str, before: str, after: str) -> str:
+    """Return the words right behind an acronym, or in front of its bracket, whose first letters it has."""
+    if before.endswith("(") and after.startswith(")"):
+        said = _LETTERS.findall(before)
+        runs = [said[start:] for start in range(len(said) - 1)]
+    elif _DEFINES.match(after):
+        said = _LETTERS.findall(after[:_NEAR])
+        runs = [said[: end + 1] for end in range(1, len(said))]
+    else:
+        return ""
+    for run in runs:
+        for some in (run, [word for word in run if word.casefold() not in _LINKS]):
+            if "".join(word[0] for word in some).casefold() == acronym.casefold():
+                return " ".join(run).casefold()
+    return ""

@@ -8,8 +8,8 @@ from io import BytesIO
 import pytest
 
 from adapters.documents.reader import read
+from core.model.document_content import ParsedDocument
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import ParsedDocument
 
 
 def text_of(parsed: ParsedDocument) -> str:

@@ -10,8 +10,8 @@ import pytest
 from adapters.documents.formats.msg import unpack_rtf
 from adapters.documents.media_types import detect
 from adapters.documents.reader import read
+from core.model.document_content import ParsedDocument
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import ParsedDocument
 from tests.adapters.documents.hostile import packed, word
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from adapters.documents.media_types import detect
 from adapters.documents.reader import read
+from core.model.document_content import ParsedDocument
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import ParsedDocument
 from tests.adapters.documents.formats.test_formats import compound
 from tests.adapters.documents.hostile import packed, word
 

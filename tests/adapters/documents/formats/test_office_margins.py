@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adapters.documents.reader import read
-from core.model.parsed_document import ParsedDocument
+from core.model.document_content import ParsedDocument
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"

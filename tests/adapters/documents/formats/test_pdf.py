@@ -9,8 +9,8 @@ import pytest
 
 from adapters.documents.formats.pdf_lines import characters
 from adapters.documents.reader import read
+from core.model.document_content import ParsedDocument, PicturePage
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import ParsedDocument, PicturePage
 
 if TYPE_CHECKING:
     import pypdf

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adapters.documents.reader import read
-from core.model.parsed_document import ParsedDocument
+from core.model.document_content import ParsedDocument
 
 
 def sheet_of(rows: Any, change: Callable[[Any], None] | None = None) -> ParsedDocument:

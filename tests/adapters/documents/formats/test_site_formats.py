@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from adapters.documents.reader import read
+from core.model.document_content import ParsedDocument
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import ParsedDocument
 
 
 def text_of(parsed: ParsedDocument) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from adapters.documents.number_format import shown_number
 from adapters.documents.reader import read
-from core.model.parsed_document import ParsedDocument
+from core.model.document_content import ParsedDocument
 
 
 def workbook(fill: Callable[[Any], None]) -> bytes:

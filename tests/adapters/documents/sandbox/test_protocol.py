@@ -5,8 +5,8 @@ import json
 import pytest
 
 from adapters.documents.sandbox.protocol import LENGTH, MOST_LINE, SLICE, frame, from_parsed, in_slices
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Block, ParsedDocument
 
 HEAD: dict[str, object] = {"title": "T", "media_type": "text/plain", "modified": None, "url": None, "notes": []}
 LARGE = Block("\0ä\n" * SLICE, page=3, label="Prices!A2", first_line=7, lines=tuple(range(SLICE)))

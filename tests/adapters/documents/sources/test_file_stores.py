@@ -17,8 +17,7 @@ from adapters.documents.sources.address import public_link, why_not_allowed
 from adapters.documents.sources.connections import HostGuard, Peer, connection_options
 from adapters.documents.sources.file_stores import FsspecFileStores
 from core.model.errors import FetchRefused
-from core.ports.file_stores import StoredFile
-from core.ports.web import PageGone
+from core.ports.sources import PageGone, StoredFile
 from tests.adapters.documents.sources.github import Repository, github
 from tests.adapters.documents.sources.places import KINDS, Place, open_place
 from tests.adapters.documents.sources.servers import PASSWORD, sftp_server

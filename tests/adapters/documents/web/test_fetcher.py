@@ -16,7 +16,7 @@ from adapters.documents.web.address_policy import address_refusal, host_refusal
 from adapters.documents.web.crawler import crawl
 from adapters.documents.web.fetcher import AddressInfo, Fetcher, Rules, Target, make_socket
 from core.model.errors import FetchRefused
-from core.ports.web import PageGone
+from core.ports.sources import PageGone
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

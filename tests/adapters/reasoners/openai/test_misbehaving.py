@@ -15,7 +15,7 @@ from core.model.answer import Claim
 from core.model.budget import Meter, Prices
 from core.model.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
 from core.model.inquiry import Insufficient, Investigate, ReadSection, Reply, SearchKnowledge, Sufficient
-from core.ports.daily_budget import DailyBudget
+from core.ports.usage import DailyBudget
 from tests.adapters.reasoners.scene import SECRET, inquiry, library, meter, opened, text_of, thread, turn
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.encoder import HashingEncoder

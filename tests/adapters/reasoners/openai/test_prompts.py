@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from adapters.reasoners.openai import prompts, schemas
+from adapters.reasoners.openai import prompts
+from adapters.reasoners.openai import tools as schemas
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from core.model.answer import Claim
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened, text_of, thread

@@ -9,7 +9,8 @@ from adapters.reasoners.fallback import FallbackReasoner
 from adapters.reasoners.openai import prompts
 from core.model.answer import Outcome
 from core.model.errors import ModelUnavailable
-from core.model.inquiry import Investigate, Profile, Sufficient
+from core.model.inquiry import Investigate, Sufficient
+from core.model.profile import Profile
 from tests.adapters.reasoners.openai.dialects import FILE, QUESTION, RIGHT
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened, text_of, thread
 from tests.core.scene import Scene, Told

@@ -11,12 +11,10 @@ from core.model.evidence import Grade, Hit
 from core.model.inquiry import (
     AnswerPolicy,
     AskBack,
-    Behaviour,
     CheckpointKind,
     Insufficient,
     Investigate,
     ListSources,
-    Profile,
     ReadSection,
     Reply,
     Search,
@@ -24,6 +22,7 @@ from core.model.inquiry import (
     SearchSource,
     Sufficient,
 )
+from core.model.profile import Behaviour, Profile
 from core.ports.reasoner import DraftDeclined, GradesWithDecision
 from tests.adapters.reasoners.scene import REFUNDS, inquiry, library, meter, passage, text_of, thread, turn
 from tests.fakes.model.endpoint import ScriptedEndpoint

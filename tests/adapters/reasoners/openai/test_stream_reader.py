@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.reasoners.openai.client import BoundedBody, open_client
-from adapters.reasoners.openai.stream_reader import ReportedError, StreamReader
+from adapters.reasoners.openai.client import BoundedBody, ReportedError, StreamReader, open_client
 from tests.fakes.model.endpoint import ScriptedEndpoint
 
 THOUGHT = {"choices": [{"delta": {"reasoning_content": "Hm."}}]}

@@ -6,7 +6,8 @@ from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import FallbackReasoner
 from core.model.answer import Outcome
 from core.model.errors import ModelFailure
-from core.model.inquiry import AnswerPolicy, Profile
+from core.model.inquiry import AnswerPolicy
+from core.model.profile import Profile
 from tests.adapters.reasoners.openai.dialects import FILE, QUESTION, RIGHT
 from tests.adapters.reasoners.openai.vendor_errors import ERRORS
 from tests.adapters.reasoners.scene import opened

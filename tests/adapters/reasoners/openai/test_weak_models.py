@@ -11,7 +11,8 @@ from adapters.reasoners.fallback import FallbackReasoner
 from adapters.reasoners.openai import prompts
 from core.model.answer import Outcome
 from core.model.events import RetrievalStarted
-from core.model.inquiry import AnswerPolicy, Insufficient, Investigate, Profile, SearchKnowledge, Sufficient
+from core.model.inquiry import AnswerPolicy, Insufficient, Investigate, SearchKnowledge, Sufficient
+from core.model.profile import Profile
 from tests.adapters.reasoners.scene import Unasked, opened
 from tests.core.scene import Scene
 from tests.fakes.memory.clock import ManualClock

@@ -1,9 +1,8 @@
 """What admins read on the Home tab of how things are."""
 
 from adapters.slack.outbound.home_view import HomeContents, home
-from core.model.answer import Outcome
-from core.model.usage import UsageCounts
-from core.service.actions.overview import SystemStatus
+from core.model.answer import Outcome, UsageCounts
+from core.service.actions.user_actions import SystemStatus
 
 
 def _texts(status: SystemStatus | None) -> str:

@@ -19,12 +19,11 @@ from adapters.web.api.endpoints import Api
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person
 from core.model.inquiry import AnswerPolicy
-from core.ports.api_tokens import ApiToken, TokenScope
+from core.ports.access import ApiToken, TokenScope
 from core.retrieval.hybrid import Retriever
 from core.service.actions.user_actions import UserActions
-from core.service.api_clients import ApiClients
+from core.service.api_clients import ApiClients, KnowledgeReader
 from core.service.kb.program_documents import ProgramDocuments
-from core.service.knowledge_reader import KnowledgeReader
 from tests.core.scene import Scene
 from tests.core.service.kb.knowledge_room import Room
 from tests.fakes.memory.inbox import InProcessInbox

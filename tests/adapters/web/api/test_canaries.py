@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from core.model.inquiry import AskBack
-from core.ports.api_tokens import TokenScope
+from core.ports.access import TokenScope
 from tests.adapters.web.api.office import OWNER, Office, Program
 from tests.hostile_markdown import hostile_answers
 from tests.markdown_reader import active_in

@@ -13,7 +13,7 @@ from openai.types.chat import ChatCompletionMessageParam
 from core.model.answer import Support
 from core.model.inquiry import AskBack, Insufficient
 from core.model.message_text import LONGEST_QUESTION
-from core.ports.api_tokens import TokenScope
+from core.ports.access import TokenScope
 from tests.adapters.web.api.office import Office, Program
 from tests.hostile_markdown import FORMS
 from tests.markdown_reader import active_in

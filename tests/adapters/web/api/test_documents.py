@@ -8,7 +8,7 @@ import pytest
 
 from core.model.errors import NotFound
 from core.model.knowledge import KnowledgeBase
-from core.ports.api_tokens import TokenScope
+from core.ports.access import TokenScope
 from tests.adapters.web.api.office import OWNER, Office, Program, Response
 
 pytestmark = pytest.mark.e2e

@@ -9,12 +9,12 @@ import aiohttp
 import pytest
 from jsonschema import Draft202012Validator
 
-from adapters.web.api import event_stream
+from adapters.web.api import replies as event_stream
 from adapters.web.api.openapi import OPERATIONS
 from core.model.answer import Outcome, Support
 from core.model.errors import ModelUnavailable, StoreUnavailable
 from core.model.inquiry import AskBack, Insufficient
-from core.ports.api_tokens import TokenScope
+from core.ports.access import TokenScope
 from tests.adapters.web.api.office import OWNER, Office, Program
 
 pytestmark = pytest.mark.e2e

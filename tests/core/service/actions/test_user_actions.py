@@ -7,12 +7,20 @@ import pytest
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle
 from core.model.conversation import Audience, Person
 from core.model.errors import AlreadyDone, Denied, NotFound
-from core.model.inquiry import Behaviour, CheckpointKind, Profile
-from core.model.message_records import QuestionState
+from core.model.inquiry import CheckpointKind
+from core.model.profile import Behaviour, Profile
+from core.model.records import QuestionState
 from core.ports.message_state import CancelReason
-from core.service.actions.outcomes import ActionOutcome, PersonForgotten, ThreadForgotten, ThreadMuted
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import STAYS, explanation_text, outcome_text
+from core.service.actions.wording import (
+    STAYS,
+    ActionOutcome,
+    PersonForgotten,
+    ThreadForgotten,
+    ThreadMuted,
+    explanation_text,
+    outcome_text,
+)
 from tests.core.scene import ALICE, BOB, Scene
 from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.message_state import InProcessMessageStateStore
@@ -82,7 +90,7 @@ async def test_a_forged_trace_finds_nothing(counter: Counter) -> None:
     with pytest.raises(NotFound):
         await counter.user_actions.answers.quotes(counter.scene.key("t"), "0123456789abcdef", OPEN)
     with pytest.raises(NotFound):
-        await counter.user_actions.ratings.rate(counter.scene.key("t"), "0123456789abcdef", ALICE, helpful=True)
+        await counter.user_actions.answers.rate(counter.scene.key("t"), "0123456789abcdef", ALICE, helpful=True)
 
 
 async def test_only_who_asked_everything_or_an_admin_makes_it_forget_a_thread(counter: Counter) -> None:
@@ -168,38 +176,38 @@ async def nobody_asks() -> bool:
 
 
 async def test_who_asked_or_an_admin_stops_a_question_while_it_is_worked_on(counter: Counter) -> None:
-    key, stores = counter.scene.key("t"), counter.user_actions.cancellation.message_states
+    key, stores = counter.scene.key("t"), counter.user_actions.questions.message_states
     question = QuestionState(thread=key, message="m1", asker=ALICE.id, settled_by="earlier")
     with pytest.raises(NotFound):
-        await counter.user_actions.cancellation.stop(question, ALICE, nobody_asks)
+        await counter.user_actions.questions.stop(question, ALICE, nobody_asks)
     await stores.save(question)
     with pytest.raises(Denied):
-        await counter.user_actions.cancellation.stop(question, BOB, nobody_is_admin)
+        await counter.user_actions.questions.stop(question, BOB, nobody_is_admin)
     assert await stores.take_cancel(str(key), "m1") is None
     for person, is_admin in ((ALICE, nobody_asks), (BOB, everybody_is_admin)):
-        await counter.user_actions.cancellation.stop(question, person, is_admin)
+        await counter.user_actions.questions.stop(question, person, is_admin)
         assert await stores.take_cancel(str(key), "m1") is CancelReason.STOPPED
     await stores.save(replace(question, outcome="answered"))
     with pytest.raises(NotFound):
-        await counter.user_actions.cancellation.stop(question, ALICE, nobody_asks)
+        await counter.user_actions.questions.stop(question, ALICE, nobody_asks)
     assert [(entry.action, entry.allowed) for entry in await counter.audit.recent()] == [("stop", False)]
 
 
 async def test_an_answer_is_handed_over_once_unless_the_call_fails(counter: Counter) -> None:
     key, trace = counter.scene.key("t"), await asked(counter)
     with pytest.raises(ConnectionError):
-        async with counter.user_actions.handoff.hand_over(key, trace, BOB, OPEN):
+        async with counter.user_actions.answers.hand_over(key, trace, BOB, OPEN):
             raise ConnectionError
-    async with counter.user_actions.handoff.hand_over(key, trace, BOB, OPEN) as turn:
+    async with counter.user_actions.answers.hand_over(key, trace, BOB, OPEN) as turn:
         assert turn.trace_id == trace
         with pytest.raises(AlreadyDone):
-            async with counter.user_actions.handoff.hand_over(key, trace, ALICE, OPEN):
+            async with counter.user_actions.answers.hand_over(key, trace, ALICE, OPEN):
                 pass
     with pytest.raises(AlreadyDone):
-        async with counter.user_actions.handoff.hand_over(key, trace, ALICE, OPEN):
+        async with counter.user_actions.answers.hand_over(key, trace, ALICE, OPEN):
             pass
     with pytest.raises(NotFound):
-        async with counter.user_actions.handoff.hand_over(key, trace, ALICE, Audience(frozenset({"stranger"}))):
+        async with counter.user_actions.answers.hand_over(key, trace, ALICE, Audience(frozenset({"stranger"}))):
             pass
 
 
@@ -213,15 +221,15 @@ async def test_only_who_asked_shares_an_answer_and_only_with_who_may_read_it(cou
         return Audience(frozenset({"stranger"}))
 
     with pytest.raises(Denied):
-        async with counter.user_actions.sharing.share(key, trace, BOB, open_channel):
+        async with counter.user_actions.answers.share(key, trace, BOB, open_channel):
             pass
     with pytest.raises(NotFound):
-        async with counter.user_actions.sharing.share(key, trace, ALICE, closed_channel):
+        async with counter.user_actions.answers.share(key, trace, ALICE, closed_channel):
             pass
-    async with counter.user_actions.sharing.share(key, trace, ALICE, open_channel) as turn:
+    async with counter.user_actions.answers.share(key, trace, ALICE, open_channel) as turn:
         assert turn.answer
     with pytest.raises(AlreadyDone):
-        async with counter.user_actions.sharing.share(key, trace, ALICE, open_channel):
+        async with counter.user_actions.answers.share(key, trace, ALICE, open_channel):
             pass
     assert [(entry.action, entry.actor) for entry in await counter.audit.recent()] == [("share", BOB.id)]
 
@@ -229,10 +237,10 @@ async def test_only_who_asked_shares_an_answer_and_only_with_who_may_read_it(cou
 async def test_people_are_counted_by_their_last_word_and_not_presses(counter: Counter) -> None:
     trace, thread, act = await asked(counter), counter.scene.key("t"), counter.user_actions
     for person, helpful in ((ALICE, False), (ALICE, False), (BOB, True), (ALICE, True), (ALICE, True)):
-        await act.ratings.rate(thread, trace, person, helpful=helpful)
+        await act.answers.rate(thread, trace, person, helpful=helpful)
     counts = await counter.scene.trace_store.counts()
     assert (counts.helpful, counts.unhelpful) == (2, 0)
-    await act.ratings.rate(thread, trace, BOB, helpful=False)
+    await act.answers.rate(thread, trace, BOB, helpful=False)
     counts = await counter.scene.trace_store.counts()
     assert (counts.helpful, counts.unhelpful) == (1, 1)
 

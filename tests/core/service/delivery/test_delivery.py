@@ -10,8 +10,8 @@ import pytest
 from core.model.answer import Answer, Outcome
 from core.model.conversation import ThreadKey
 from core.model.errors import PlatformUnavailable
-from core.model.message_records import AnswerStage, ChatQuestionState
-from core.model.reply_target import ReplyMode
+from core.model.incoming_events import ReplyMode
+from core.model.records import AnswerStage, ChatQuestionState
 from core.ports.answer_view import Step
 from core.ports.chat import (
     AnswerPlace,

@@ -9,8 +9,8 @@ from pathlib import Path
 from core.model.answer import Outcome
 from core.model.conversation import Person, ThreadKey
 from core.model.knowledge import Document, KnowledgeBase
-from core.ports.encoder import Encoder
-from core.ports.feedback import Feedback
+from core.ports.index import Encoder
+from core.ports.memory import Feedback
 from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionVector
 from core.service.gaps.analysis import GapAnalysis, Reader
 from tests.fakes.memory.clock import ManualClock

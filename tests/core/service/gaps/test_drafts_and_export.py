@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from core.model.conversation import Person, ThreadKey
+from core.model.document_content import Conversation, TranscriptMessage
 from core.model.errors import Denied, DocumentRejected, NotFound
 from core.model.json_codec import from_json, to_json
-from core.model.transcripts import Conversation, TranscriptMessage
 from core.service.gaps.drafts import Draft, GapDrafts
 from core.service.gaps.export import as_csv
 from core.service.gaps.report import Gap, GapReport

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.ports.encoder import Vectors
+from core.ports.index import Vectors
 from core.service.gaps import question_groups
 from core.service.gaps.question_groups import group_by_meaning
 

@@ -17,17 +17,14 @@ from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
 from core.ingestion.trash import Trash
 from core.model.conversation import Audience, Person, ThreadKey
+from core.model.document_content import Block, Conversation, ParsedDocument, TranscriptMessage
 from core.model.errors import DocumentRejected, FetchRefused, NotFound
 from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
-from core.model.parsed_document import Block, ParsedDocument
 from core.model.principals import PrincipalForm, PrincipalKind
-from core.model.transcripts import Conversation, TranscriptMessage
-from core.ports.file_stores import StoredFile
 from core.ports.index import Scope
-from core.ports.parser import PageProgress
-from core.ports.platform_capabilities import PlatformCapabilities
-from core.ports.web import FetchResult, PageGone
+from core.ports.platform import PlatformCapabilities
+from core.ports.sources import FetchResult, PageGone, PageProgress, StoredFile
 from core.retrieval.hybrid import Retriever
 from core.service.api_clients import API_PLATFORM
 from core.service.kb.commands import Caller, KbCommand, KbVerb

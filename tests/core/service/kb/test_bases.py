@@ -6,9 +6,8 @@ import pytest
 
 from adapters.discord.api.ids import guild_principal, role_principal, user_principal
 from core.model.conversation import Audience, ThreadKey
-from core.model.grants import NOBODY
 from core.model.incoming_events import Permissions
-from core.model.knowledge import KnowledgeBase
+from core.model.knowledge import NOBODY, KnowledgeBase
 from core.model.principals import EVERYONE
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.results import ReadersPreview, is_success

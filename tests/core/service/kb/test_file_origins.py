@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from adapters.documents.folders import local_files
+from core.model.document_content import FileContent, folder_of
 from core.model.errors import Denied, DocumentRejected
-from core.model.file_content import FileContent, folder_of
 from core.model.jobs import ItemState
 from core.model.json_codec import from_json, to_json
 from core.model.knowledge import Document

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from core.ingestion.consistency import APART, FIRST_LOOK
 from core.ingestion.ingestor import Change
-from core.ingestion.material import Material
-from core.ingestion.orphans import APART, FIRST_LOOK
+from core.ingestion.originals import Material
 from core.ingestion.passage_vectors import vectors_of
 from core.model.errors import IndexMismatch, StoreUnavailable
 from core.model.jobs import ItemState, JobKind, JobState

@@ -15,7 +15,7 @@ import pytest
 
 from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, JobState
-from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.platform import PlatformCapabilities
 from core.service.kb.commands import KbVerb
 from core.service.kb.results import is_success
 from core.service.kb.summaries import JobSummary

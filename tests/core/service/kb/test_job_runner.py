@@ -12,9 +12,8 @@ from core.model.errors import LeaseLost
 from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, Job, JobStage, JobState
 from core.model.knowledge import Passage
-from core.ports.encoder import Vectors
-from core.ports.index import PassageVectors, Scope
-from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.index import PassageVectors, Scope, Vectors
+from core.ports.platform import PlatformCapabilities
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_queue import job_thread
 from core.service.kb.job_runner import LOOK_SECONDS, MOST_ATTEMPTS

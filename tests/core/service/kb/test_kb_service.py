@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from core.model.document_content import FileContent
 from core.model.errors import NotFound
-from core.model.file_content import FileContent
 from core.model.knowledge import KnowledgeBase
 from core.service.kb.commands import KbVerb
 from core.service.kb.results import Refused, is_success

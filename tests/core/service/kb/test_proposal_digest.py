@@ -9,7 +9,7 @@ from core.model.channel_settings import ChannelSettings, ChosenSettings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import Denied, FootnoteError, PlatformUnavailable
 from core.model.records import Record
-from core.ports.proposal_store import Proposal, ProposalStore
+from core.ports.job_store import Proposal, ProposalStore
 from core.service.kb.proposal_digest import ProposalDigest
 from core.service.one_time_actions import LOST_SECONDS
 from tests.core.service.kb.knowledge_room import Room

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from core.ingestion.passage_copy import copy_passages, pack, put_back, unpack
+from core.ingestion.passage_vectors import copy_passages, pack, put_back, unpack
 from core.ingestion.trash import MOST_REPLACED, RESTORABLE
 from core.model.errors import NotFound, StoreUnavailable
 from core.model.incoming_events import FileReference
-from core.ports.encoder import Vectors
+from core.ports.index import Vectors
 from core.service.kb.commands import KbVerb
 from core.service.kb.results import is_success
 from tests.core.service.kb.knowledge_room import ADMIN, CHANNEL, Room, asked_in, job_in, words

@@ -8,10 +8,9 @@ from typing import get_args
 import pytest
 
 from core.model.errors import Busy, Denied
-from core.model.incoming_events import FileReference
+from core.model.incoming_events import FileReference, ReplyTarget
 from core.model.json_codec import to_json
-from core.model.reply_target import ReplyTarget
-from core.model.source_names import redact_link
+from core.model.knowledge import redact_link
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.results import KbOutcome, KbView, RefusalReason, Refused
 from core.service.kb.text_spans import age, count, duration

@@ -7,8 +7,7 @@ import pytest
 
 from core.model.errors import StoreUnavailable
 from core.model.incoming_events import FileReference
-from core.model.jobs import ItemState, Job, JobState
-from core.model.sites import Site
+from core.model.jobs import ItemState, Job, JobState, Site
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_queue import MOST_STORED
 from core.service.kb.results import is_success

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from core.ingestion.ingestor import Change, IngestResult
+from core.model.document_content import FileContent
 from core.model.errors import Denied
-from core.model.file_content import FileContent
 from core.model.incoming_events import FileReference
 from core.model.knowledge import Document
 from core.service.kb.commands import KbVerb

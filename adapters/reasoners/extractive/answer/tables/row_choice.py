@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, column_values, kind_of, place_of
-from adapters.reasoners.extractive.evidence.rules import SubjectMatch, Subjects
+from adapters.reasoners.extractive.evidence.rules import Subjects
 from adapters.reasoners.extractive.evidence.scoring import stands_in, topic_words
 from adapters.reasoners.extractive.question.aggregation import (
     COUNTED,
@@ -17,7 +17,7 @@ from adapters.reasoners.extractive.question.aggregation import (
     threshold_of,
     without_sum,
 )
-from adapters.reasoners.extractive.question.answer_type import thing_picked
+from adapters.reasoners.extractive.question.answer_type import thing_asked
 from core.model.markdown_lines import cells_of
 from core.model.passage_units import Unit
 from core.model.text import STOPWORDS, content_words
@@ -35,7 +35,7 @@ ASKS_WITHOUT = re.compile(
 def named_rows(question: str, rows: Sequence[Row]) -> list[Row]:
     """The rows that the question names by their first cell."""
     subjects = Subjects(question, ((row.evidence.passage, row.unit) for row in rows))
-    return [row for row in rows if subjects.match(row.evidence.passage, row.unit) is SubjectMatch.NAMED]
+    return [row for row in rows if subjects.names(row.evidence.passage, row.unit)]
 
 
 def of_kind(wanted: frozenset[str], rows: Sequence[Row]) -> Sequence[Row]:
@@ -160,7 +160,7 @@ def says_all(question: str, quotations: Sequence[Quotation]) -> bool:
     passage, head = quotations[0].evidence.passage, quotations[0].units[0].head[0]
     above = set(content_words(" ".join((passage.title, *passage.heading, head))))
     left = {stem for stem in wanted if not stands_in(stem, above)}
-    if aggregation_of(question) and left & set(thing_picked(question)):
+    if aggregation_of(question) and left & set(thing_asked(question)):
         return False  # four rows with "minibus" in a cell need not be four minibuses
     rows = [unit for one in quotations for unit in one.units]
     if bool(wanted) and _names_each(left, rows):
@@ -196,7 +196,7 @@ def picks_rows(question: str, asked: Aggregation, first: Quotation) -> bool:
     by_column = bool(asked.column) and not by_date
     passage, row = first.evidence.passage, first.units[0]
     names, cells = cells_of(row.head[0]), cells_of(row.text)
-    picked = set(thing_picked(question) or content_words(asked.picked))
+    picked = set(thing_asked(question) or content_words(asked.picked))
     if any(stands_in(stem, content_words(" ".join((passage.title, *passage.heading, names[0])))) for stem in picked):
         return True
     if by_date:  # "which lorry leaves earliest", where the row says that it is one

@@ -1,0 +1,51 @@
+"""What is announced by itself: each week what the documents lack, each day that proposals wait."""
+
+from bot.container import Footnote
+from bot.plugins import principal_forms
+from core.model.conversation import ThreadKey
+from core.model.errors import ConfigurationError
+from core.model.principals import Principal, PrincipalKind
+from core.ports.platform import Announcements
+from core.service.gaps.digest import GapDigest
+from core.service.kb.proposal_digest import ProposalDigest
+
+
+def gap_digest(footnote: Footnote) -> GapDigest | None:
+    """Return what tells the channel of GAPS_DIGEST each week; None where none is set. Raises ConfigurationError."""
+    channel = digest_channel(footnote.settings.gaps_digest)
+    if channel is None:
+        return None
+
+    def announcements() -> Announcements | None:
+        return _announcements(footnote, channel.platform)
+
+    return GapDigest(footnote.gaps(), footnote.catalog, footnote.message_states, footnote.clock, channel, announcements)
+
+
+def proposal_digest(footnote: Footnote) -> ProposalDigest:
+    """Return what tells admins once a day, where they chose it, that proposals wait."""
+    waiting = footnote.knowledge_stack.deps.proposal_store
+    return ProposalDigest(
+        waiting,
+        footnote.settings_store,
+        footnote.message_states,
+        footnote.clock,
+        lambda platform: _announcements(footnote, platform),
+    )
+
+
+def _announcements(footnote: Footnote, platform: str) -> Announcements | None:
+    found = footnote.capabilities.get(platform)
+    return found.announcements if found is not None else None
+
+
+def digest_channel(setting: str) -> ThreadKey | None:
+    """Return the channel of GAPS_DIGEST; None if it is empty. Raises ConfigurationError if it names none."""
+    text = setting.strip()
+    if not text:
+        return None
+    forms = [form for form in principal_forms() if form.kind == PrincipalKind.CHANNEL]
+    if not any(form.accepts(text) for form in forms):
+        raise ConfigurationError("GAPS_DIGEST is no channel.", remedy=f"It looks like {' or '.join(map(str, forms))}.")
+    channel = Principal.parse(text)
+    return ThreadKey(channel.platform, channel.space or "", channel.id, "")

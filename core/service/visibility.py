@@ -1,0 +1,146 @@
+"""What may be read now: knowledge bases by their grants, and memory without documents that were removed.
+
+Both are looked up each time, because grants and documents change while threads, jobs and parked inquiries go on.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from core.ingestion.change_ledger import Subject
+from core.ingestion.ingestor import document_id_of
+from core.model.conversation import Audience, ThreadKey, Turn
+from core.model.errors import NotFound
+from core.model.evidence import Evidence, EvidenceLibrary
+from core.model.knowledge import KnowledgeBase
+from core.ports.catalog import Catalog
+from core.ports.memory import AskedQuestion, Memory, ThreadRecord
+
+LONGEST_NAME = 60  # characters of what was typed that are said again
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleBases:
+    """The catalog's bases, as an audience may know of them."""
+
+    catalog: Catalog
+
+    async def for_audience(self, audience: Audience, only: Collection[str] | None = None) -> tuple[KnowledgeBase, ...]:
+        """The bases that everyone in this audience may read, by name; of those in ``only`` where it is given.
+
+        Raises StoreUnavailable.
+        """
+        return tuple(
+            base
+            for base in await self.catalog.bases()
+            if base.visible_to(audience) and (only is None or base.name in only)
+        )
+
+    async def has_more_in_private(self, audience: Audience) -> bool:
+        """Whether a connected source has documents that somebody in a shared place may read, and others there not.
+
+        It does not depend on what was asked.
+        """
+        if not audience.is_shared:
+            return False
+        connected = {base.name for base in await self.catalog.bases() if base.connection}
+        return bool(connected) and not connected <= await self.names(audience)
+
+    async def names(self, audience: Audience, only: Collection[str] | None = None) -> frozenset[str]:
+        """Their names: what bounds a search, and what words of earlier answers are held against."""
+        return frozenset(base.name for base in await self.for_audience(audience, only))
+
+    async def select(self, name: str, audience: Audience, only: Collection[str] | None = None) -> frozenset[str]:
+        """The base of exactly this name, as the bound of a search. Raises NotFound, naming those that may be read."""
+        names = await self.names(audience, only)
+        if name not in names:
+            there = ", ".join(sorted(names)) or "none"
+            raise NotFound(f"There is no knowledge base called “{name[:LONGEST_NAME]}” here; there is: {there}.")
+        return frozenset({name})
+
+
+Forgotten = Callable[[Subject, str], Awaitable[None]]
+TAKEN_OUT = "(This answer cited a document that has been taken out since.)"
+
+
+class VisibleMemory(Memory):
+    """A memory that forgets, on recall, what came from documents that are not visible any more.
+
+    Evidence goes when its version is not the visible one. A turn that cites a removed document keeps its question and
+    its place, but neither its answer nor its citations; the summary, which may hold that answer's words, goes with it.
+    """
+
+    def __init__(self, kept: Memory, catalog: Catalog, forgotten: Forgotten | None = None) -> None:
+        """Read threads from ``kept``, and what is visible from the catalog. ``forgotten`` records whom it forgot."""
+        self._kept = kept
+        self._catalog = catalog
+        self._forgotten = forgotten
+
+    async def recall(self, key: ThreadKey) -> ThreadRecord:
+        """All that is kept of this thread and still holds."""
+        record = await self._kept.recall(key)
+        cited = {document_id_of(one.knowledge_base, one.document) for turn in record.turns for one in turn.citations}
+        named = sorted(cited | {item.passage.document for item in record.library})
+        if not named:
+            return record
+        visible = await self._catalog.visible_versions(named)
+        turns = tuple(_without_removed(turn, frozenset(visible)) for turn in record.turns)
+        removed = turns != record.turns or any(item.passage.document not in visible for item in record.library)
+        return replace(
+            record,
+            turns=turns,
+            library=_of_versions(record.library, visible),
+            summary="" if removed else record.summary,
+            summary_bases=frozenset() if removed else record.summary_bases,
+        )
+
+    async def questions_of(self, person_id: str, threads: int) -> Sequence[AskedQuestion]:
+        """As the memory behind: words of the person's own."""
+        return await self._kept.questions_of(person_id, threads)
+
+    async def remember(
+        self, key: ThreadKey, turn: Turn, evidence: Sequence[Evidence], *, fence: int | None = None
+    ) -> None:
+        """As the memory behind. Raises LeaseLost."""
+        await self._kept.remember(key, turn, evidence, fence=fence)
+
+    async def summarise(self, key: ThreadKey, summary: str, bases: frozenset[str], upto: int) -> None:
+        """As the memory behind."""
+        await self._kept.summarise(key, summary, bases, upto)
+
+    async def mute(self, key: ThreadKey, muted: bool) -> None:
+        """As the memory behind."""
+        await self._kept.mute(key, muted)
+
+    async def forget_thread(self, key: ThreadKey) -> bool:
+        """As the memory behind; recorded, so that it stays forgotten when Redis loses that it was."""
+        something = await self._kept.forget_thread(key)
+        if something and self._forgotten is not None:
+            await self._forgotten(Subject.THREAD, str(key))
+        return something
+
+    async def forget_person(self, person_id: str) -> int:
+        """As the memory behind; recorded, so that they stay forgotten when Redis loses that they were."""
+        turns = await self._kept.forget_person(person_id)
+        if self._forgotten is not None:
+            await self._forgotten(Subject.PERSON, person_id)
+        return turns
+
+
+async def still_visible(library: EvidenceLibrary, catalog: Catalog) -> EvidenceLibrary:
+    """The library without passages of versions that are not visible any more."""
+    passages = (*(item.passage for item in library), *(hit.passage for hit in library.further))
+    visible = await catalog.visible_versions(sorted({passage.document for passage in passages}))
+    return _of_versions(library, visible)
+
+
+def _of_versions(library: EvidenceLibrary, visible: Mapping[str, str]) -> EvidenceLibrary:
+    return EvidenceLibrary(
+        tuple(item for item in library if visible.get(item.passage.document) == item.passage.version),
+        tuple(hit for hit in library.further if visible.get(hit.passage.document) == hit.passage.version),
+    )
+
+
+def _without_removed(turn: Turn, visible: frozenset[str]) -> Turn:
+    if all(document_id_of(one.knowledge_base, one.document) in visible for one in turn.citations):
+        return turn
+    return replace(turn, answer=TAKEN_OUT, rewritten="", citations=())
