@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from adapters.connectors.registry import connector_plugin
+from adapters.documents.sources.connections import require_drivers
 from adapters.documents.sources.file_stores import FsspecFileStores
 from adapters.files.secret_box import FernetBox
 from adapters.redis.inbox import RedisInbox
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from adapters.documents.web.fetcher import Rules
     from adapters.terminal.ingest_view import IngestClient
     from core.ports.connector import Http
-    from core.service.kb.job_worker import JobWorker
+    from core.service.workers import JobWorker
 
 JOBS = "jobs"  # the inbox's namespace
 
@@ -78,7 +79,7 @@ class KnowledgeStack:
         from core.service.api_clients import API_PLATFORM
         from core.service.kb.item_sources import ItemSources
         from core.service.kb.job_runner import JobRunner
-        from core.service.kb.job_worker import JobWorker
+        from core.service.workers import JobWorker
 
         deps = self.deps
         # What the terminal, the page and programs ask for brings its bytes along: any process can do it.
@@ -214,19 +215,24 @@ def _open_http(settings: Settings, origin: str, headers: Mapping[str, str]) -> "
 
 def rules_of(settings: Settings) -> "Rules":
     """Return where links may be fetched from, as configured."""
-    from adapters.documents.web.fetcher import Rules
+    from adapters.documents.web.fetcher import Rules, credential_of
 
     return Rules(
         allow_hosts=_names(settings.fetch_allow_hosts),
         deny_hosts=_names(settings.fetch_deny_hosts),
         allow_private=_names(settings.fetch_allow_private),
+        credential=credential_of(settings.fetch_credential.get_secret_value() if settings.fetch_credential else ""),
     )
 
 
 def stores_of(settings: Settings) -> FsspecFileStores:
     """The places whose files may be read, as configured: beginnings of addresses, with commas between them."""
     allowed = [one.strip() for one in settings.source_addresses.split(",") if one.strip()]
-    return FsspecFileStores(allowed, allow_private=_names(settings.fetch_allow_private))
+    return FsspecFileStores(
+        allowed,
+        allow_private=_names(settings.fetch_allow_private),
+        drivers=require_drivers(_names(settings.source_drivers)),
+    )
 
 
 def _names(text: str) -> frozenset[str]:

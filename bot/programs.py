@@ -4,10 +4,7 @@ from collections.abc import Awaitable, Callable
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from adapters.observability.prometheus import PrometheusMetrics
 from adapters.redis.web_stores import RedisApiTokens
-from adapters.web.api.asking import Asking
-from adapters.web.api.endpoints import Api
 from bot.container import Footnote
 from bot.settings import Settings
 from core.model.errors import ConfigurationError
@@ -18,16 +15,21 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
     from adapters.mcp.server import OurTokens
+    from adapters.web.api.endpoints import Api
 
 
 def api_clients(footnote: Footnote) -> ApiClients:
-    """The holders of API tokens, as ``/v1`` and MCP ask for them."""
+    """Return the holders of API tokens, as ``/v1`` and MCP ask for them."""
     catalog = footnote.catalog
     return ApiClients(RedisApiTokens(footnote.redis), catalog, footnote.audit, footnote.clock, catalog.record_end)
 
 
-def open_api(footnote: Footnote, warming: Callable[[], bool]) -> Api:
-    """The endpoints; ``warming`` says whether index and models are still being opened."""
+def open_api(footnote: Footnote, warming: Callable[[], bool]) -> "Api":
+    """Return the endpoints; ``warming`` says whether index and models are still being opened."""
+    from adapters.observability.prometheus import PrometheusMetrics
+    from adapters.web.api.asking import Asking
+    from adapters.web.api.endpoints import Api
+
     return Api(
         clients=api_clients(footnote),
         questions=footnote.question_service,
@@ -42,7 +44,7 @@ def open_api(footnote: Footnote, warming: Callable[[], bool]) -> Api:
 
 
 def program_documents(footnote: Footnote) -> ProgramDocuments:
-    """The documents that programs add."""
+    """Return what adds the documents of programs."""
     deps, service = footnote.knowledge_stack.deps, footnote.knowledge_stack.kb_service
     return ProgramDocuments(
         deps.catalog, deps.trash, service.job_commands.job_queue, deps.jobs, deps.blobs, service.audit
@@ -50,7 +52,7 @@ def program_documents(footnote: Footnote) -> ProgramDocuments:
 
 
 async def local_mcp(settings: Settings, footnote: Footnote) -> "MCPServer":
-    """The tools for whoever starts this process, or for the token that is configured.
+    """Return the tools for the owner of this process, or for the token that is configured.
 
     Raises ConfigurationError where that opens nothing.
     """
@@ -72,7 +74,7 @@ async def local_mcp(settings: Settings, footnote: Footnote) -> "MCPServer":
 
 
 def remote_mcp(footnote: Footnote) -> "MCPServer":
-    """The tools for who holds a token."""
+    """Return the tools for those who hold a token."""
     from adapters.mcp.server import OurTokens, caller_over_http
 
     clients = api_clients(footnote)

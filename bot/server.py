@@ -36,8 +36,8 @@ from core.model.errors import ConfigurationError, StoreUnavailable, first_of_our
 from core.ports.platform import OffersKnowledge
 from core.service.actions.user_actions import MemoryControls
 from core.service.message_handler import MessageHandler
-from core.service.queue_worker import Worker
 from core.service.shared_stores import SharedStores
+from core.service.workers import Worker
 
 DRAIN_SECONDS = 25.0  # then what is unfinished is handed back; the process is gone within 30
 LEAVE_SECONDS = 3.0  # for a platform to hang up, which may be in the middle of asking a server that does not answer

@@ -105,7 +105,9 @@ class Settings(_Location):
     fetch_allow_private: str = ""
     fetch_allow_hosts: str = ""
     fetch_deny_hosts: str = ""
+    fetch_credential: SecretStr | None = None
     source_addresses: str = ""
+    source_drivers: str = ""
     footnote_secret_key: SecretStr | None = None
     footnote_secret_key_file: Path | None = None
     answer_link_hosts: str = ""

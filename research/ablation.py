@@ -50,12 +50,12 @@ Verdicts = dict[str, AnswerVerdict]
 
 
 def folder_of(name: str) -> Path:
-    """A set by its name, or by its folder where its pages were brought back (``research.measure.page_sets``)."""
+    """Return a set by its name, or by its folder where its pages were brought back (``research.measure.page_sets``)."""
     return QUESTIONS / name if (QUESTIONS / name).is_dir() else Path(name)
 
 
 def only_threads(dataset: Dataset) -> Dataset:
-    """The conversations of several turns alone."""
+    """Return the conversations of several turns alone."""
     assert dataset.questions is not None
     kept = [one for thread in dataset.questions.conversations if len(thread) > 1 for one in thread]
     return replace(dataset, questions=replace(dataset.questions, questions=tuple(kept)))
@@ -69,7 +69,7 @@ class Kept:
         self._found: dict[str, dict[Hashable, Any]] = pickle.loads(file.read_bytes()) if file.is_file() else {}  # noqa: S301 - our own
 
     def of(self, kind: str) -> dict[Hashable, Any]:
-        """The results of one kind."""
+        """Return the results of one kind."""
         return self._found.setdefault(kind, {})
 
     def save(self) -> None:
@@ -111,7 +111,7 @@ class KeptReader:
         self.pairs = 0
 
     async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """The logarithm of the odds that each text answers."""
+        """Return the logarithm of the odds that each text answers."""
         self.pairs += len(texts)
         if fresh := [text for text in dict.fromkeys(texts) if (question, text) not in self._known]:
             odds = await self._reader.read(question, fresh)
@@ -141,7 +141,7 @@ class KeptRetriever(Retriever):
         self.searches = 0
 
     async def search(self, query: str, scope: Scope, limit: int = 10) -> Retrieval:
-        """The best passages for a query."""
+        """Return the best passages for a query."""
         self.searches += 1
         key = query, tuple(sorted(scope.bases)), tuple(sorted(scope.documents or ())), limit
         if key not in self._known:
@@ -170,7 +170,7 @@ class Bench:
         self._footnote = footnote.with_agent(Agent(deps, dict(PROFILE_LIMITS)))
 
     async def verdicts(self, answers: dict[str, Any] | None = None, only: Collection[str] | None = None) -> Verdicts:
-        """The verdict of each question of the sample, or of ``only`` these conversations by the id of their first.
+        """Return the verdict of each question of the sample, or of ``only`` these conversations by their first id.
 
         ``answers`` takes each answer as JSON.
         """
@@ -243,7 +243,7 @@ def change(before: Verdicts, after: Verdicts) -> tuple[int, int, int, int]:
 
 
 def compared(before: Verdicts, after: Verdicts) -> str:
-    """The change in one line."""
+    """Return the change in one line."""
     gained, lost, worse, better = change(before, after)
     return f"right +{gained} -{lost}   wrong +{worse} -{better}"
 

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,18 @@ def test_every_file_and_folder_that_the_documents_name_is_there() -> None:
     for document in (ROOT / "CONTRIBUTING.md", ROOT / "docs/architecture.md", ROOT / "docs/glossary.md"):
         for named in re.findall(r"`((?:core|adapters|bot|tests|docs)/[\w./*]*)`", document.read_text(encoding="utf-8")):
             assert list(ROOT.glob(named.rstrip("/"))), f"{document.name} names {named}"
+
+
+def test_every_direct_dependency_is_in_the_table_with_the_version_that_is_pinned() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    versions = {name.casefold(): version for name, version in re.findall(r"^([\w.-]+)==(\S+)$", pins, re.MULTILINE)}
+    needed = {re.split(r"[<>=;]", line)[0].casefold() for line in project["dependencies"]}
+    table = (ROOT / "docs/dependencies.md").read_text(encoding="utf-8")
+    rows = {
+        name.casefold(): version for name, version in re.findall(r"^\| ([\w.-]+) \| ([\d.]\S*) \|", table, re.MULTILINE)
+    }
+    assert rows == {name: versions.get(name) or versions[name.replace("-", "_")] for name in needed}
 
 
 class TestCompose:

@@ -1,5 +1,6 @@
 """The Kubernetes manifests against Kubernetes' own schemas, and against what the process itself says."""
 
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,11 @@ def manifests() -> list[Manifest]:
     for name in KUSTOMIZATION["resources"]:
         found += yaml.safe_load_all((FOLDER / name).read_text(encoding="utf-8"))
     return found
+
+
+def test_the_image_is_that_of_this_version() -> None:
+    version = tomllib.loads((FOLDER.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert KUSTOMIZATION["images"][0]["newTag"] == f"v{version}"  # as the release workflow tags it
 
 
 DEPLOYMENTS = [one for one in manifests() if one["kind"] == "Deployment"]

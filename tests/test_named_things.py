@@ -35,8 +35,9 @@ OF_EVERY_COMMAND = {"--help", "--install-completion", "--show-completion"}
 OF_DRIVERS = ("AWS_", "AZURE_", "FSSPEC_", "GOOGLE_")  # as each driver of a place documents its own
 NAMES_OF_OTHERS = {
     "HF_HUB_OFFLINE", "NO_COLOR", "PIPX_DEFAULT_BACKEND",
+    "CREDENTIALS_DIRECTORY",  # of systemd
     "COMPOSE_PROFILES", "BOT_MEMORY", "PYTHON_IMAGE",  # of docker-compose.yml and the Makefile
-    "MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD", "REDIS_PASSWORD",  # of docker-compose.yml, in .env.example
+    "MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD",  # of docker-compose.yml, in .env.example
     "PAGE_PICTURES",  # of the scenes in a browser
 }  # fmt: skip
 

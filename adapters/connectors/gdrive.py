@@ -111,9 +111,13 @@ class GoogleDrive(Connector):
         place = {"corpora": "drive", "driveId": self.drives[at]} if self.drives else {"corpora": "allDrives"}
         params = {
             **_ALL_DRIVES, **place, "includeItemsFromAllDrives": "true", "pageSize": str(LISTED),
-            "q": "trashed = false", "fields": f"nextPageToken,files({_FILE})",
+            "q": "trashed = false", "fields": f"nextPageToken,incompleteSearch,files({_FILE})",
         }  # fmt: skip
         page = await (await self._drive()).get("/drive/v3/files", params | ({"pageToken": token} if token else {}))
+        if page.get("incompleteSearch"):  # a listing with gaps would pass for a whole one
+            raise SourceUnavailable(
+                "Drive did not search all shared drives.", remedy="Connect it again with the ids of the drives to read."
+            )
         items = await self._items(page.get("files", ()))
         following = str(page.get("nextPageToken") or "")
         if following:

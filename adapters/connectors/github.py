@@ -166,8 +166,7 @@ class GitHub(Connector):
 
     async def _text(self, node: Mapping[str, Any]) -> str:
         """Return an item as Markdown. Comments that were hidden are left out."""
-        parts = [f"State: {str(node['state']).lower()}"] if "state" in node else []
-        parts.append(str(node.get("body") or node.get("description") or ""))
+        parts = [str(node.get("body") or node.get("description") or "")]
         page, read = node.get("comments"), 0
         while page is not None:
             for one in filter(None, page["nodes"]):
@@ -182,6 +181,7 @@ class GitHub(Connector):
                 break
             data, _ = await self._query(MORE, id=node["id"], after=page["pageInfo"]["endCursor"])
             page = (data.get("node") or {}).get("comments")
+        parts += ["(This issue is closed.)"] if node.get("state") == "CLOSED" else []
         return "\n\n".join(part for part in parts if part.strip())
 
     async def _repository(self, query: str, name: str, **more: Any) -> Mapping[str, Any]:

@@ -25,16 +25,13 @@ from adapters.slack.inbound.interactions import Ack
 from adapters.slack.inbound.socket_mode import sdk_logger
 from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.listeners.answer_buttons import AnswerButtonListeners
-from adapters.slack.listeners.background_tasks import BackgroundTasks
 from adapters.slack.listeners.checkpoints import CheckpointListeners
-from adapters.slack.listeners.commands import CommandListeners
+from adapters.slack.listeners.commands import ChannelSettingsForm, CommandListeners
 from adapters.slack.listeners.events import EventMiddleware
-from adapters.slack.listeners.home_buttons import HomeButtonListeners
 from adapters.slack.listeners.home_tab import HomeTab
 from adapters.slack.listeners.knowledge import KnowledgeListeners
-from adapters.slack.listeners.ratings import RatingListeners
-from adapters.slack.listeners.settings import ChannelSettingsForm
 from adapters.slack.listeners.shortcuts import ShortcutListeners
+from adapters.slack.listeners.support import BackgroundTasks
 from adapters.slack.workspace import SlackWorkspace
 from core.model.errors import FootnoteError
 from core.service.gaps.overview import GapOverview
@@ -71,16 +68,15 @@ class SlackListeners:
 
     def _groups(self) -> Iterator[Registers]:
         workspace, events, knowledge = self.workspace, self.event_listener, self.knowledge
-        home_tab = HomeTab(workspace, knowledge, has_gaps=self.gaps is not None)
         settings_form = ChannelSettingsForm(workspace)
+        home_tab = HomeTab(workspace, settings_form, knowledge, self.gaps)
         yield EventMiddleware(workspace.directory, events, home_tab, workspace.messages, self.background)
         yield CheckpointListeners(workspace)
-        yield AnswerButtonListeners(workspace, events)
-        yield RatingListeners(workspace, knowledge)
+        yield AnswerButtonListeners(workspace, events, knowledge)
         yield CommandListeners(workspace, settings_form, has_knowledge=knowledge is not None)
         yield settings_form
         yield ShortcutListeners(workspace, events, knowledge)
-        yield HomeButtonListeners(workspace, home_tab, settings_form, knowledge, self.gaps)
+        yield home_tab
         if knowledge is not None:
             yield KnowledgeListeners(workspace, knowledge, home_tab)
 
@@ -92,7 +88,7 @@ async def _acknowledge(ack: Ack) -> None:
 def build_app(
     workspace: SlackWorkspace, listeners: Registers, *, bot_token: str, signing_secret: str | None
 ) -> AsyncApp:
-    """Bolt's app for one workspace, on a running event loop. Requests are verified where there is a signing secret."""
+    """Build Bolt's app for one workspace, on a running event loop. A signing secret verifies requests."""
 
     async def authorize() -> AuthorizeResult:  # a plain function: Bolt looks at the names of its arguments
         us = await workspace.directory.identity()
@@ -128,7 +124,7 @@ async def _refuse(error: Exception, response: BoltResponse | None) -> None:
 
 
 async def dispatch_http(app: AsyncApp, request: web.Request) -> web.Response:
-    """A request of Slack's over HTTP; 503 where it could not be kept, 400 where Bolt cannot read it."""
+    """Answer a request over HTTP; 503 where it could not be kept, 400 where Bolt cannot read it."""
     try:
         answer = await app.async_dispatch(await to_bolt_request(request))
     except (FootnoteError, RequestRefused) as error:
@@ -141,7 +137,7 @@ async def dispatch_http(app: AsyncApp, request: web.Request) -> web.Response:
 
 
 async def dispatch_socket_mode(app: AsyncApp, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
-    """A request of Slack's over Socket Mode; not acknowledged where it could not be kept or read."""
+    """Take a request over Socket Mode; do not acknowledge it where it could not be kept or read."""
     try:
         answer = await run_async_bolt_app(app, request)
         if answer.status == 200:

@@ -49,12 +49,12 @@ PLACEHOLDER = "https://YOUR-HOST.example"
 
 
 def manifest(mode: Mode = "socket", *, name: str = "Footnote", host: str = PLACEHOLDER) -> str:
-    """The manifest as JSON. In HTTP mode ``host`` is where Slack reaches the bot."""
+    """Return the manifest as JSON. In HTTP mode ``host`` is where Slack reaches the bot."""
     return json.dumps(_manifest(mode, name, host.rstrip("/") + PATH), indent=2, ensure_ascii=False)
 
 
 def creation_link(*, name: str = "Footnote") -> str:
-    """The link that opens Slack's form for a new app with the manifest filled in, for Socket Mode.
+    """Return the link that opens Slack's form for a new app with the manifest filled in, for Socket Mode.
 
     Documented at https://docs.slack.dev/app-manifests/configuring-apps-with-app-manifests.
     """

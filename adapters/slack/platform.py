@@ -26,15 +26,13 @@ from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection
 from adapters.slack.inbound.thread_context import Parse, ThreadContext
 from adapters.slack.kb.knowledge import SlackKnowledge
-from adapters.slack.listeners.background_tasks import BackgroundTasks
+from adapters.slack.listeners.support import BackgroundTasks
 from adapters.slack.outbound import blocks
-from adapters.slack.outbound.agent_sessions import AgentSessions
-from adapters.slack.outbound.announcements import SlackAnnouncements
 from adapters.slack.outbound.answer_records import SlackQuestionState
 from adapters.slack.outbound.answer_renderer import SlackMessage
 from adapters.slack.outbound.answer_surface import SlackQuestion
 from adapters.slack.outbound.answer_view import slack_answer_view
-from adapters.slack.outbound.messages import Messages
+from adapters.slack.outbound.messages import AgentSessions, Messages, SlackAnnouncements
 from adapters.slack.workspace import SlackWorkspace
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
@@ -93,7 +91,7 @@ class SlackPlatform:
         listens: bool = True,
         pacing_limits: PacingLimits = LIMITS,
     ) -> None:
-        """Socket Mode with an app token, else HTTP with a signing secret. Raises ConfigurationError without either.
+        """Use Socket Mode with an app token, else HTTP with a signing secret. Raises ConfigurationError.
 
         One that does not listen answers what another process took in: it calls Slack, and Slack never calls it.
         """
@@ -167,11 +165,11 @@ class SlackPlatform:
         return "socket" if self._socket else "http"
 
     def _connections(self) -> int:
-        """How many connections of Slack's there have been; 0 while none stands. Over HTTP one stands always."""
+        """Return how many connections of Slack's there have been; 0 while none stands. Over HTTP one stands always."""
         return 1 if self._socket is None else self._socket.connections
 
     async def _watch_token(self, stop: asyncio.Event) -> None:
-        """While our token is refused, ask now and again whether it is taken: nobody else may call for hours."""
+        """Retry a refused token now and again: nobody else may call Slack for hours."""
         while not stop.is_set():
             await pause(stop, RETRY_SECONDS[-1])
             if self.workspace.web.token_refusal and not stop.is_set():
@@ -179,7 +177,7 @@ class SlackPlatform:
                     await self.workspace.web.call_once("auth.test")
 
     def readiness_problem(self) -> str:
-        """Why it is not ready yet; empty when it is."""
+        """Return why it is not ready yet; empty when it is."""
         if refusal := self.workspace.web.token_refusal:
             return f"Slack refuses the token ({refusal}); footnote doctor says what to do"
         if self.workspace.directory.cached_identity is None:
@@ -187,7 +185,7 @@ class SlackPlatform:
         return "Socket Mode is not connected" if self._socket is not None and not self._socket.connected else ""
 
     def routes(self) -> list[web.RouteDef]:
-        """What Slack calls in HTTP mode: events, interactions and commands at one address."""
+        """Return what Slack calls in HTTP mode: events, interactions and commands at one address."""
         return [web.post(PATH, self._dispatch_http)] if self._listens and self._socket is None else []
 
     async def _dispatch_http(self, request: web.Request) -> web.Response:
@@ -198,7 +196,7 @@ class SlackPlatform:
             await dispatch_socket_mode(self._app, client, request)
 
     def capabilities(self) -> PlatformCapabilities:
-        """What jobs and announcements need of Slack."""
+        """Return what jobs and announcements need of Slack."""
         capabilities = self._knowledge.capabilities() if self._knowledge is not None else PlatformCapabilities()
         workspace = self.workspace
         announcements = SlackAnnouncements(workspace.web, workspace.directory, workspace.access, workspace.messages)
@@ -219,39 +217,39 @@ class SlackPlatform:
     def answer_view(
         self, incoming: Incoming, message_state: MessageState[SlackQuestionState], trace_id: str
     ) -> AnswerView:
-        """Where the answer to this will be visible."""
+        """Return where the answer to this will be visible."""
         message = _message_of(incoming)
         if message is None:
             raise FootnoteError("A choice is answered where its question was.")
         return self._delivery(message, message_state, trace_id)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """What applies in this channel."""
+        """Return what applies in this channel."""
         return await self.workspace.settings(thread)
 
     async def audience(self, incoming: Incoming) -> Audience:
-        """Who will be able to read the answer there, as of the last minute; see ``ChannelAccess.audience``."""
+        """Return who will be able to read the answer there, as of the last minute; see ``ChannelAccess.audience``."""
         thread, person = _where(incoming)
         return await self.workspace.access.audience(thread, user_id(person))
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
-        """What this person may do there, as of the last minute."""
+        """Return what this person may do there, as of the last minute."""
         return await self.workspace.access.permissions(thread.space, user_id(person))
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """What was said before the question; see ``ThreadContext.earlier``."""
+        """Return what was said before the question; see ``ThreadContext.earlier``."""
         return await self._context.earlier(message)
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """The text of the files on the message; see ``ThreadContext.attachments``."""
+        """Return the text of the files on the message; see ``ThreadContext.attachments``."""
         return await self._context.attachments(message)
 
     async def complete(self, message: IncomingMessage) -> IncomingMessage:
-        """The message with what its event left out; see ``ThreadContext.complete``."""
+        """Return the message with what its event left out; see ``ThreadContext.complete``."""
         return await self._context.complete(message)
 
     async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
-        """The files on the message, or above it; see ``ThreadContext.files``."""
+        """Return the files on the message, or above it; see ``ThreadContext.files``."""
         return await self._context.files(message, above=above)
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
@@ -304,7 +302,7 @@ def _connect(
     user_actions: UserActions,
     message_states: MessageStateStore,
 ) -> SlackWorkspace:
-    """The workspace of this bot token. Nothing is connected before the first call."""
+    """Return the workspace of this bot token. Nothing is connected before the first call."""
     web_client = WebClient(bot_token, api_url)
     directory = Directory(web_client)
     return SlackWorkspace(

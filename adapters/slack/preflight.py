@@ -20,7 +20,7 @@ MANIFEST = "Paste what footnote manifest slack prints under App Manifest at api.
 async def preflight(
     bot_token: str, app_token: str | None, signing_secret: str | None, api_url: str | None = None
 ) -> list[PlatformCheck]:
-    """Every check, in the order in which they depend on each other. Prints no token."""
+    """Run every check, in the order in which they depend on each other. Prints no token."""
     web = WebClient(bot_token, api_url)
     try:
         return [check async for check in _checks(web, app_token, signing_secret)]
@@ -29,7 +29,7 @@ async def preflight(
 
 
 async def check_bot_token(token: str, api_url: str | None = None) -> list[PlatformCheck]:
-    """Whether Slack lets this bot token in, and then which scopes it lacks."""
+    """Return whether Slack lets this bot token in, and then which scopes it lacks."""
     web = WebClient(token, api_url)
     try:
         check, granted = await _bot_token(web)
@@ -39,7 +39,7 @@ async def check_bot_token(token: str, api_url: str | None = None) -> list[Platfo
 
 
 async def check_app_token(token: str, api_url: str | None = None) -> PlatformCheck:
-    """Whether a connection of Socket Mode is offered for this app token."""
+    """Return whether a connection of Socket Mode is offered for this app token."""
     web = WebClient(token, api_url)
     try:
         return await _socket_mode(web, token)
@@ -59,7 +59,7 @@ async def _checks(web: WebClient, app_token: str | None, signing_secret: str | N
 
 
 async def _bot_token(web: WebClient) -> tuple[PlatformCheck, frozenset[str] | None]:
-    """Whether the token is let in, and the scopes that it holds; None where it is not."""
+    """Return whether the token is let in, and the scopes that it holds; None where it is not."""
     try:
         us = await web.call_once("auth.test")
         granted = await web.granted_scopes()
@@ -85,7 +85,7 @@ def _scopes(granted: frozenset[str]) -> PlatformCheck:
 
 
 async def _connection(web: WebClient, app_token: str | None, signing_secret: str | None) -> PlatformCheck:
-    """Socket Mode where there is an app token, else HTTP."""
+    """Check Socket Mode where there is an app token, else HTTP."""
     if app_token:
         return await _socket_mode(web, app_token)
     if signing_secret:
@@ -107,7 +107,7 @@ async def _socket_mode(web: WebClient, app_token: str) -> PlatformCheck:
 
 
 def _subscriptions(granted: frozenset[str]) -> PlatformCheck:
-    """Events need scopes: what the scopes rule out cannot be subscribed to."""
+    """Check the scopes that events need: what they rule out cannot be subscribed to."""
     needs = {"app_mention": "app_mentions:read", "message.channels": "channels:history", "message.im": "im:history"}
     needs |= {"message.groups": "groups:history", "message.mpim": "mpim:history"}
     silent = sorted(event for event, scope in needs.items() if scope not in granted)

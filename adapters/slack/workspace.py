@@ -14,18 +14,19 @@ from adapters.slack.api.errors import RequestRefused, reason_in_words
 from adapters.slack.api.ids import person_id
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound import views
-from adapters.slack.outbound.agent_sessions import AgentSessions
 from adapters.slack.outbound.answer_records import PartnersMentioned
 from adapters.slack.outbound.blocks import section
-from adapters.slack.outbound.messages import Messages
+from adapters.slack.outbound.messages import AgentSessions, Messages
 from adapters.slack.outbound.views import View
 from core.model.channel_settings import ChannelSettings
-from core.model.conversation import Person, ThreadKey
+from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
+from core.model.incoming_events import ReplyTarget
 from core.model.records import QuestionState
 from core.ports.message_state import MessageStateStore
 from core.service.actions.presses import AnswerPress
 from core.service.actions.user_actions import UserActions
+from core.service.kb.commands import Caller
 
 log = structlog.get_logger(__name__)
 
@@ -47,19 +48,19 @@ class SlackWorkspace:
     message_states: MessageStateStore
 
     async def bot_user_id(self) -> str:
-        """Our own user id."""
+        """Return our own user id."""
         return (await self.directory.identity()).user
 
     async def name_of(self, user: str) -> str:
-        """The name that others see of somebody."""
+        """Return the name that others see of somebody."""
         return await self.directory.name(user)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """What applies in this channel."""
+        """Return what applies in this channel."""
         return await self.user_actions.settings.effective_settings(thread.place)
 
     async def partner_notice(self, thread: ThreadKey) -> str:
-        """What the first answer in a channel says when another organization reads there; empty in all others."""
+        """Return what the first answer in a channel says when another organization reads there; empty in all others."""
         if not await self.access.is_shared(thread.channel) or (await self.settings(thread)).closed_to_partners:
             return ""
         kept = await self.message_states.read(PartnersMentioned(channel=replace(thread, thread="")))
@@ -74,8 +75,18 @@ class SlackWorkspace:
         person = Person(person_id(question.thread.space, user))
         await self.user_actions.questions.stop(question, person, partial(self.access.is_admin, user))
 
+    async def caller(self, thread: ThreadKey, user: str) -> Caller:
+        """Return who calls ``/kb`` here, with what they may do and see now, whatever a button said.
+
+        On the Home tab, which has no channel, that is what they may see by themselves.
+        """
+        permissions = await self.access.permissions(thread.space, user)
+        person = await self.access.person(thread.space, user)
+        reader = await self.access.reader(thread, user) if thread.channel else Audience(permissions.principals)
+        return Caller(person, permissions, reader, thread, ReplyTarget(channel=thread.channel, asker=user))
+
     def pressed(self, thread: ThreadKey, user: str, trace_id: str, person: Person, reason: str = "") -> AnswerPress:
-        """The press of a button below an answer."""
+        """Return the press of a button below an answer."""
         reader, place = partial(self.access.reader, thread, user), partial(self.access.audience, thread, user)
         return AnswerPress(thread, trace_id, person, reader, place, reason)
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,7 @@ from core.model.errors import ConfigurationError
 from core.service.kb.text_spans import count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator, Mapping
 
     from bot.container import Footnote
     from core.model.connections import Connection
@@ -26,6 +27,15 @@ Name = Annotated[str, typer.Argument(help="The connection.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 connections_app = typer.Typer(help="Connected sources: their state, errors, readers and syncs.", no_args_is_help=True)
+
+
+@asynccontextmanager
+async def _open(*, models: bool, index: bool = True) -> "AsyncIterator[Footnote]":
+    from bot.container import open_footnote
+    from bot.settings import load_settings
+
+    async with open_footnote(load_settings(), models=models, index=index) as footnote:
+        yield footnote
 
 
 def register(app: typer.Typer) -> None:
@@ -73,13 +83,11 @@ async def _connect(
 ) -> int:
     from adapters.connectors.registry import connector_plugin
     from adapters.terminal.operator import OPERATOR
-    from bot.container import open_footnote
-    from bot.settings import load_settings
 
     plugin = connector_plugin(kind)
     values = _values(plugin, given, secret_file)
     readers = readers if plugin.states_readers else readers or _ask_readers(plugin)
-    async with open_footnote(load_settings(), models=not (only_check or dry_run)) as footnote:
+    async with _open(models=not (only_check or dry_run)) as footnote:
         connections = footnote.knowledge_stack.connections
         check = await connections.check(kind, values)
         if only_check:
@@ -217,10 +225,7 @@ def show(name: Name, as_json: Json = False) -> None:
 
 
 async def _list(name: str, as_json: bool) -> int:
-    from bot.container import open_footnote
-    from bot.settings import load_settings
-
-    async with open_footnote(load_settings(), models=False, index=False) as footnote:
+    async with _open(models=False, index=False) as footnote:
         connections = footnote.knowledge_stack.connections
         chosen = (await connections.find(name)).name if name else ""
         found = [one for one in await connections.overview() if chosen in ("", one.connection.name)]
@@ -290,10 +295,7 @@ def sync(
 
 
 async def _sync_now(name: str, dry_run: bool, as_json: bool) -> int:
-    from bot.container import open_footnote
-    from bot.settings import load_settings
-
-    async with open_footnote(load_settings(), models=not dry_run) as footnote:
+    async with _open(models=not dry_run) as footnote:
         connections = footnote.knowledge_stack.connections
         if dry_run:
             return _print_plan(await connections.plan(name), as_json)
@@ -315,10 +317,8 @@ def map_(
 
 async def _map(name: str, group: str, principals: list[str]) -> int:
     from adapters.terminal.operator import OPERATOR
-    from bot.container import open_footnote
-    from bot.settings import load_settings
 
-    async with open_footnote(load_settings(), models=False, index=False) as footnote:
+    async with _open(models=False, index=False) as footnote:
         connection = await footnote.knowledge_stack.connections.map_group(name, group, principals, OPERATOR)
     held = ", ".join(sorted(connection.mapping.get(group, frozenset()))) or "nobody"
     say(f"Group {group} of {connection.name} is {held}, from the next sync on.")
@@ -333,10 +333,8 @@ def remove(name: Name, yes: Yes = False) -> None:
 
 async def _remove(name: str, yes: bool) -> int:
     from adapters.terminal.operator import OPERATOR
-    from bot.container import open_footnote
-    from bot.settings import load_settings
 
-    async with open_footnote(load_settings(), models=False) as footnote:
+    async with _open(models=False) as footnote:
         connections = footnote.knowledge_stack.connections
         connection = await connections.find(name)
         _confirm(f"Forget {connection.name} and take out its documents?", yes=yes)

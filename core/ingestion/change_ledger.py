@@ -63,7 +63,7 @@ class ChangeLedger:
         return self._known or 0
 
     async def number(self) -> int:
-        """The number of the last recorded change; 0 where none is. A damaged number is found again from the entries."""
+        """Return the number of the last recorded change; 0 without any. The entries replace a damaged number."""
         data = await self._blobs.read(_number_name())
         try:
             number = int(data or b"")
@@ -81,11 +81,11 @@ class ChangeLedger:
         await self._keep(_number_name(), str(self._known))
 
     async def entry(self, subject: Subject, key: str) -> LedgerEntry | None:
-        """The latest entry of a subject; None where there is none, or it cannot be read."""
+        """Return the latest entry of a subject; None where there is none, or it cannot be read."""
         return _parsed(await self._blobs.read(_name(subject, key)))
 
     async def entries(self) -> Entries:
-        """Everything that can be read."""
+        """Return everything that can be read."""
         found = [_parsed(data) async for _, data in self._blobs.entries()]
         return {(one.subject, one.key): one for one in found if one is not None}
 
@@ -94,7 +94,7 @@ class ChangeLedger:
         await self._keep(_name(_RECOVERING, ""), str(behind))
 
     async def recovering_from(self) -> int | None:
-        """The number after which a recovery that has not ended makes changes again; None where there is none."""
+        """Return the number after which a recovery that has not ended makes changes again; None where there is none."""
         data = await self._blobs.read(_name(_RECOVERING, ""))
         return None if data is None else int(data) if data.isdigit() else 0
 
@@ -123,18 +123,18 @@ class ChangeLedger:
 
 
 def base_entry(number: int, base: KnowledgeBase, before: LedgerEntry | None) -> LedgerEntry:
-    """That a base was saved; ``before`` is its entry until now."""
+    """Return the entry of a saved base; ``before`` is its entry until now."""
     return LedgerEntry(number, Subject.BASE, base.name, base=base, emptied=before.emptied if before else 0)
 
 
 def document_entry(number: int, document: Document, *, removed: bool = False) -> LedgerEntry:
-    """That a document was published, or taken out: then with its address alone, and nobody's name or words."""
+    """Return the entry of a document that was published, or removed: then its address alone is kept."""
     kept = replace(document, title="", added_by="", notes=(), dated="", etag="", origin="") if removed else document
     return LedgerEntry(number, Subject.DOCUMENT, document.id, document=kept, removed=removed)
 
 
 def is_removed(entry: LedgerEntry, entries: Entries) -> bool:
-    """Whether a document was taken out, by itself or with its base."""
+    """Return whether a document was taken out, by itself or with its base."""
     base = entries.get((Subject.BASE, entry.document.knowledge_base)) if entry.document else None
     return entry.removed or (base is not None and entry.number < base.emptied)
 
@@ -196,7 +196,7 @@ class RecordedCatalog(Catalog):
         self._writing = asyncio.Lock()  # numbers are recorded in the order in which they were given
 
     async def bases(self) -> Sequence[KnowledgeBase]:
-        """All bases, by name; of a catalog that has lost nothing."""
+        """Return all bases, by name; of a catalog that has lost nothing."""
         await self.compare()
         known = self._ledger.known  # before they are read: another task may record a change meanwhile
         bases, number = await asyncio.gather(self._kept.bases(), self._kept.changes())
@@ -265,7 +265,7 @@ class RecordedCatalog(Catalog):
             await self._ledger.record([LedgerEntry(number, subject, key)], number)
 
     async def changes(self) -> int:
-        """How often bases and documents were changed, ever."""
+        """Return how often bases and documents were changed, ever."""
         return await self._kept.changes()
 
     async def count_change(self, at_least: int = 0) -> int:
@@ -273,19 +273,19 @@ class RecordedCatalog(Catalog):
         return await self._kept.count_change(at_least)
 
     async def documents(self, bases: frozenset[str]) -> Sequence[Document]:
-        """The documents of these bases, by base and title."""
+        """Return the documents of these bases, by base and title."""
         return await self._kept.documents(bases)
 
     async def document(self, document_id: str) -> Document | None:
-        """One document at its visible version."""
+        """Return one document at its visible version."""
         return await self._kept.document(document_id)
 
     async def visible_versions(self, document_ids: Sequence[str]) -> Mapping[str, str]:
-        """The visible version of each of these documents; invisible ones are absent."""
+        """Return the visible version of each of these documents; invisible ones are absent."""
         return await self._kept.visible_versions(document_ids)
 
     async def index_identity(self) -> str:
-        """Which index the passages of these documents are in."""
+        """Return which index the passages of these documents are in."""
         return await self._kept.index_identity()
 
     async def remember_index(self, identity: str) -> None:

@@ -2,7 +2,7 @@
 
 They are separate stores, and each can be exchanged, emptied, cut short or restored without the others. An index that is
 not the one the catalog was written with answers "the documents don't say" to everything, so it is refused, not
-searched. Whether the catalog itself has lost something, its ledger knows (``recorded_catalog``).
+searched. ``RecordedCatalog`` knows whether the catalog itself has lost something.
 """
 
 from collections.abc import Collection, Sequence
@@ -72,7 +72,7 @@ class IndexConsistency:
         self._originals = originals
 
     async def incomplete(self, documents: Sequence[Document]) -> tuple[Incomplete, ...]:
-        """Those of these documents that have lost something, at their visible versions, in the same order."""
+        """Return those of these documents that have lost something, at their visible versions, in the same order."""
         originals = await self._lost_originals(documents)
         found: list[Incomplete] = []
         for start in range(0, len(documents), _TOGETHER):
@@ -86,7 +86,7 @@ class IndexConsistency:
         return await self._originals.lost(documents) if self._originals else frozenset()
 
     async def find_losses(self) -> str:
-        """What index and originals have lost, in one line with what to do; empty where they have lost nothing.
+        """Return what index and originals have lost, in one line with what to do; empty where they have lost nothing.
 
         Passages are counted first: which documents lack some is looked at only where the counts differ, since that
         takes seconds where there are many.
@@ -136,14 +136,14 @@ class IndexConsistency:
             )
 
     async def _is_theirs(self, documents: Sequence[Document]) -> bool:
-        """Whether this is the index that these documents are in, as far as can be known."""
+        """Return whether this is the index that these documents are in, as far as can be known."""
         remembered = await self._catalog.index_identity()
         if remembered:
             return not documents or remembered == self._index.identity
         return bool(documents) == bool(await self._index.count())
 
     async def adopt(self) -> None:
-        """This is the catalog's index from now on, whatever may be missing in it."""
+        """Make this the catalog's index from now on, whatever may be missing in it."""
         await self._catalog.remember_index(self._index.identity)
 
     async def settle(self) -> bool:
@@ -178,7 +178,7 @@ class IndexConsistency:
 
 
 def name_losses(lost: Sequence[Incomplete]) -> str:
-    """The first few by name, and how many more."""
+    """Return the first few by name, and how many more."""
     more = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
     return ", ".join(str(one) for one in lost[:NAMED]) + more
 

@@ -20,7 +20,7 @@ from core.ingestion.passage_vectors import vectors_of
 from core.model.clock import Clock
 from core.model.document_content import UPLOAD, ParsedDocument
 from core.model.errors import DocumentRejected, FootnoteError, NoText, StoreUnavailable
-from core.model.jobs import ItemState, JobStage
+from core.model.jobs import JobStage
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.plain_text import one_line
 from core.ports.catalog import Catalog
@@ -64,7 +64,7 @@ _IN_TITLE = re.compile(rf"(?im)^#[^\n]*?(?<![\w.-]){_DATE}(?![\w-])")
 
 
 def stated_date(text: str) -> str:
-    """The date after a word such as "updated" near the top, else one in the title or a line to itself; else empty."""
+    """Return the date after "updated" or the like near the top, else one in the title or alone on a line, or ""."""
     top = text[:LOOKED_AT]
     first = "\n".join(top.splitlines()[:_FIRST_LINES])
     for pattern, where in ((_STATED, top), (_IN_TITLE, first), (_ALONE, first)):
@@ -88,7 +88,7 @@ def _iso(found: re.Match[str]) -> str:
 
 
 def _month(word: str) -> int:
-    """The number of a month, by its name or the beginning of it. Raises KeyError when it is none."""
+    """Return the number of a month, by its name or the beginning of it. Raises KeyError when it is none."""
     bare = word.casefold()
     return _MONTH_NUMBERS.get(bare) or _MONTH_NUMBERS[bare[:3]]
 
@@ -151,7 +151,7 @@ class Ingestor:
         self._clock = clock
 
     async def ensure_base(self, name: str, description: str = "") -> KnowledgeBase:
-        """The base of this name, created when it is new."""
+        """Return the base of this name, created when it is new."""
         for base in await self._catalog.bases():
             if base.name == name:
                 return base
@@ -160,7 +160,7 @@ class Ingestor:
         return base
 
     async def find_unchanged(self, material: Material, base: str) -> Document | None:
-        """The document, where what is visible of it was made of exactly this. Looks, and needs no one's leave.
+        """Return the document, where what is visible of it was made of exactly this. Looks, and needs no one's leave.
 
         That its passages are all there is not looked at: ``IndexConsistency.incomplete`` does that for many at once.
         """
@@ -169,7 +169,7 @@ class Ingestor:
         return before if same else None
 
     async def keep_apart(self, material: Material, base: str) -> Material:
-        """The upload, under a name of its own where a file of a folder has its name: both are kept."""
+        """Return the upload, under a name of its own where a file of a folder has its name: both are kept."""
         if material.origin != UPLOAD:
             return material
         path = PurePosixPath(material.source)
@@ -239,7 +239,7 @@ class Ingestor:
             await self._discard(document_id, before)
             raise
         if still_ours is not None:
-            await still_ours()  # outside the ``try``: whoever has taken over may have written the same rows
+            await still_ours()  # outside the ``try``: the worker that took over may have written the same rows
         origin = material.origin or (before.origin if before else "")
         await self._catalog.publish(replace(document, passages=len(passages), origin=origin))
         await self._index.remove(document_id, keep_version=version)
@@ -265,7 +265,7 @@ class Ingestor:
     async def tidy(self, base: str, source: str) -> int:
         """Remove what is there of a document beside its visible version; how many passages.
 
-        For whoever takes over from a worker that died with this document in hand: it may have left a version that
+        For the worker that takes over from one that died with this document in hand: it may have left a version that
         never became visible, or the one that was replaced.
         """
         document_id = document_id_of(base, source)
@@ -319,7 +319,7 @@ class Ingestor:
 
 
 def _is_taken(there: Document, material: Material) -> bool:
-    """Whether a document of another origin has this source: it is never replaced."""
+    """Return whether a document of another origin has this source: it is never replaced."""
     return bool(there.origin and material.origin) and there.origin != material.origin
 
 
@@ -328,10 +328,5 @@ def _top(parsed: ParsedDocument) -> str:
 
 
 def document_id_of(base: str, source: str) -> str:
-    """The id of a source in a base."""
+    """Return the id of a source in a base."""
     return hashlib.sha256(f"{base}\x1f{source}".encode()).hexdigest()[:24]
-
-
-def state_of(change: Change) -> ItemState:
-    """The item's state for what an ingest did."""
-    return ItemState(change.value)

@@ -50,13 +50,13 @@ class Originals:
         return len(packed)
 
     async def lost(self, documents: Sequence[Document]) -> frozenset[str]:
-        """The ids of those of which it was kept and is gone, or is not as long as it was. What it says is not read."""
+        """Return the ids of those whose original is missing or has another length. Its content is not read."""
         kept = {original_name(one): one for one in documents if one.original}
         sizes = await self._blobs.sizes(kept) if kept else {}
         return frozenset(one.id for name, one in kept.items() if sizes.get(name) != one.original)
 
     async def read(self, document: Document) -> Material | None:
-        """What this version was made of; None where it was not kept, or what is kept cannot be read."""
+        """Return what this version was made of; None where it was not kept, or what is kept cannot be read."""
         data = await self._blobs.read(original_name(document))
         try:
             return None if data is None else await asyncio.to_thread(_unpack, data)
@@ -74,7 +74,7 @@ class Originals:
 
 
 def original_name(document: Document) -> str:
-    """The name under which a document's bytes are kept."""
+    """Return the name under which a document's bytes are kept."""
     return f"original-{document.id}-{document.version}"
 
 

@@ -42,7 +42,7 @@ def _texts_of(passages: Sequence[Passage]) -> dict[str, tuple[str, ...]]:
 
 
 def _sentences(texts: Mapping[str, Sequence[str]], rows: Vectors | None) -> dict[str, SentenceVectors]:
-    """The rows, which are of all texts in turn, as each passage's own."""
+    """Return the rows, which are of all texts in turn, as each passage's own."""
     made: dict[str, SentenceVectors] = {}
     start = 0
     for name, some in texts.items():
@@ -68,7 +68,7 @@ class PassageCopy:
 
 
 async def copy_passages(document: Document, index: Index, encoder: Encoder) -> PassageCopy | None:
-    """The visible version's passages; None where they are not all there, because it has been replaced or lost."""
+    """Return the visible version's passages; None if some are missing, because it was replaced or lost."""
     scope = Scope(frozenset({document.knowledge_base}))
     passages = await index.passages(document.id, document.version, scope)
     vectors = await index.known_vectors([passage.id for passage in passages])
@@ -98,12 +98,12 @@ async def put_back(copy: PassageCopy, index: Index, encoder: Encoder) -> None:
 
 
 def pack(copy: PassageCopy) -> bytes:
-    """The copy as bytes, compressed."""
+    """Return the copy as bytes, compressed."""
     return gzip.compress(to_json(copy).encode(), 5)
 
 
 def unpack(data: bytes) -> PassageCopy:
-    """The inverse of ``pack``."""
+    """Return the inverse of ``pack``."""
     copy: PassageCopy = from_json(PassageCopy, gzip.decompress(data))
     return copy
 

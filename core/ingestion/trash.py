@@ -45,7 +45,7 @@ class Trash:
         self._clock = clock
 
     async def base(self, name: str) -> KnowledgeBase | None:
-        """The base of this name, whatever the case of its letters."""
+        """Return the base of this name, whatever the case of its letters."""
         return find_base(await self.catalog.bases(), name)
 
     async def remove(self, document: Document, by: str) -> int:
@@ -100,7 +100,7 @@ class Trash:
         return copy is not None
 
     async def restore(self, removed: RemovedDocument, by: str) -> Document:
-        """Put a document back as it was. Raises NotFound when its copy is gone, DocumentRejected when it is in use.
+        """Put a document back as it was. Raises NotFound without its copy, DocumentRejected when it is in use.
 
         Where it was replaced, the version that took its place is set aside in turn. Until the document is visible
         again its removal is known and its copy kept, so that a restore that was killed can be repeated.
@@ -130,11 +130,11 @@ class Trash:
         return removed.document
 
     async def removal(self, document_id: str) -> RemovedDocument | None:
-        """The removal of this document, as long as it is known; what was replaced is no removal."""
+        """Return the removal of this document, as long as it is known; what was replaced is no removal."""
         return await self._store.removal(document_id)
 
     async def restorable(self, base: str = "") -> tuple[RemovedDocument, ...]:
-        """What can be restored, the latest first; of this base where one is named."""
+        """Return what can be restored, the latest first; of this base where one is named."""
         return tuple(
             removed
             for removed in await self._store.removals()
@@ -161,5 +161,5 @@ class Trash:
 
 
 def kept_name(document: Document) -> str:
-    """The name under which a document's copy is set aside."""
+    """Return the name under which a document's copy is set aside."""
     return f"removed-{document.id}-{document.version}"

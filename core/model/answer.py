@@ -124,7 +124,7 @@ class ResourceUsage:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """A question that may be asked next, and what stands on its button, in at most 40 characters."""
+    """A question that may be asked next, and what is on its button, in at most 40 characters."""
 
     label: str
     question: str
@@ -143,7 +143,7 @@ class Answer:
     written_by: str = ""  # the reasoner's name
     spent: ResourceUsage = ResourceUsage()
     timings: tuple[tuple[str, float], ...] = ()  # seconds by stage
-    causes: tuple[str, ...] = ()  # what was wrong at the model's endpoint, for whoever runs this
+    causes: tuple[str, ...] = ()  # what was wrong at the model's endpoint, for the one who runs this
     follow_ups: tuple[FollowUp, ...] = ()  # what the evidence answers beside this, where that is switched on
 
     @property
@@ -186,7 +186,7 @@ class UsageCounts:
 
     @classmethod
     def of_answer(cls, answer: Answer) -> "UsageCounts":
-        """What one question adds that ended with this answer."""
+        """Return what one question adds that ended with this answer."""
         searches = answer.spent.searches
         return cls({answer.outcome: 1}, searched=int(searches > 0), searched_once=int(searches == 1))
 
@@ -203,7 +203,7 @@ class UsageCounts:
         )
 
     def to_mapping(self) -> dict[str, int]:
-        """What is not zero, by the names under which stores keep it and add it up; a rating may be taken back."""
+        """Return what is not zero, by the names under which stores add it up; a rating may be taken back."""
         counts = {f"{_OUTCOME}{outcome}": number for outcome, number in self.outcomes.items()}
         counts |= {_HELPFUL: self.helpful, _UNHELPFUL: self.unhelpful}
         counts |= {_SEARCHED: self.searched, _SEARCHED_ONCE: self.searched_once}

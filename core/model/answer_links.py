@@ -61,7 +61,7 @@ _WRITTEN_OUT = re.compile(
 _MOST_ADDRESSES = 200  # of one passage
 
 # What a stream holds back, because more text may still make it a link or a marker: the last word with the white space
-# before it (no address contains white space), where what stands in brackets is one word and an open bracket goes on to
+# before it (no address contains white space), where what is in brackets is one word and an open bracket goes on to
 # the end; the line of a possible reference; an open tag. Each alternative begins where only few places can begin it,
 # so that the whole is linear in the text: a run of white space at its beginning, a word after white space.
 _OPEN = r"\[[^\[\]\n]{0,300}(?:\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)?)?"
@@ -71,7 +71,7 @@ RESERVED_SHARE = re.compile(
     r"|(?:^|\n)[ \t]{0,3}\[[^\[\]\n]{1,100}\]:[^\n]*$"
     r"|<[^<>\n]{0,500}$"
 )
-MOST_HELD_BACK = 4_000  # characters; what is longer is shown, filtered as it stands
+MOST_HELD_BACK = 4_000  # characters; what is longer is shown, filtered as it is
 REMOVED = "(link removed)"
 _MOST_ROUNDS = 3  # an address that is taken away may leave markup that makes another link
 # What chat platforms take for a call of people, or for a link to a channel: see their sanitizers.
@@ -130,7 +130,7 @@ class SourceLinks:
     cited: frozenset[str] = frozenset()
 
     def readable(self, address: str) -> str:
-        """The address as text, where a passage has it just so and it can carry nothing else; else empty."""
+        """Return the address as text, where a passage has it just so and it can carry nothing else; else empty."""
         if address in self.cited:
             return address
         contact = _CONTACT.fullmatch(address)
@@ -144,7 +144,7 @@ class SourceLinks:
         return bool(_INTERFACE.fullmatch(address)) and self._in_a_passage(address)
 
     def judge(self, link: MarkdownLink) -> tuple[LinkVerdict, str]:
-        """What becomes of a link of an answer, and what is said of its address beside its words."""
+        """Return what becomes of a link of an answer, and what is said of its address beside its words."""
         if link.address in self.links and link.form is not LinkForm.IMAGE:
             return LinkVerdict.KEEP, ""
         if link.form is LinkForm.AUTOLINK:
@@ -161,7 +161,7 @@ class SourceLinks:
 
 
 def without_foreign_links(text: str, sources: SourceLinks) -> str:
-    """The text without any link or address that is not exactly a source's, or plainly named by one, and without calls.
+    """Return the text without calls and without links that are neither a source's nor named by one.
 
     An address in code is no exception. Control characters go too.
     """
@@ -176,7 +176,7 @@ def without_foreign_links(text: str, sources: SourceLinks) -> str:
 
 
 def _without_foreign_addresses(text: str, sources: SourceLinks) -> str:
-    """The text without foreign addresses that merely stand in it. Where a link of a source leads is no such address."""
+    """Return the text without foreign addresses. The target of a source's link is not foreign."""
     kept: list[str] = []
 
     def keep(written: str) -> str:
@@ -209,7 +209,7 @@ def _without_foreign_addresses(text: str, sources: SourceLinks) -> str:
 
 
 def _unmistakable(address: str, match: re.Match[str]) -> str:
-    """The address of a source as it is; as a link where a reader's program would take what follows for a part of it."""
+    """Return a source's address as it is, or as a link if a client would take what follows for a part of it."""
     text, end = match.string, match.start() + len(address)
     follows = text[end : match.end() + 1].lstrip(_ENDS_AN_ADDRESS)
     if not follows or follows[0].isspace() or text[match.start() - 1 : match.start()] == "<" or code_in(text)(end - 1):
@@ -218,7 +218,7 @@ def _unmistakable(address: str, match: re.Match[str]) -> str:
 
 
 def _inactive(address: str, match: re.Match[str]) -> str:
-    """An address that can be read and not followed: as code; with a joiner in it where backticks stand around it."""
+    """Return an address that can be read and not followed: as code, or with a joiner between backticks."""
     text = match.string
     if "`" not in text and "    " not in text:
         return f"`{address}`"
@@ -226,7 +226,7 @@ def _inactive(address: str, match: re.Match[str]) -> str:
 
 
 def _without_calls(text: str) -> str:
-    """The text without markup that calls people on a platform. Their names stay."""
+    """Return the text without markup that calls people on a platform. Their names stay."""
     return defang_calls(_CALL_MARKUP.sub(_called, text))
 
 
@@ -235,7 +235,7 @@ def _called(match: re.Match[str]) -> str:
 
 
 def _without_closing(whole: str) -> tuple[str, ...]:
-    """What of this run of characters could be the address: all of it, or less of what only closes a sentence."""
+    """Return what of this run of characters could be the address: all of it, or less of what only closes a sentence."""
     found = [whole]
     while len(whole) - len(found[-1]) < _MOST_CLOSING:
         address = found[-1]

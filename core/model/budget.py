@@ -17,7 +17,7 @@ class Prices:
     per_million_cached: float | None = None  # of those read, for what the endpoint had kept; None: as for the others
 
     def cost(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
-        """What these tokens cost; ``tokens_cached`` are among those read."""
+        """Return what these tokens cost; ``tokens_cached`` are among those read."""
         cached = self.per_million_in if self.per_million_cached is None else self.per_million_cached
         read = (tokens_in - tokens_cached) * self.per_million_in + tokens_cached * cached
         return (read + tokens_out * self.per_million_out) / 1_000_000
@@ -106,7 +106,7 @@ class Meter:
         )
 
     def blame(self, cause: str) -> None:
-        """Keep what was wrong at the model's endpoint, for whoever runs it."""
+        """Keep what was wrong at the model's endpoint, for the one who runs it."""
         if cause not in self.causes:
             self.causes.append(cause)
 

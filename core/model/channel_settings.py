@@ -34,7 +34,7 @@ THRESHOLDS = {Confidence.LOW: 0.7, Confidence.MEDIUM: 0.8, Confidence.HIGH: 0.9}
 
 
 def parse_threshold(text: str) -> float | None:
-    """A threshold from a word or a number from 0.5 to 1; ``NEVER`` for *off*, None for what is neither."""
+    """Return a threshold from a word or a number from 0.5 to 1; ``NEVER`` for *off*, None for what is neither."""
     word = text.strip().casefold()
     if word == Confidence.OFF:
         return NEVER
@@ -49,7 +49,7 @@ def parse_threshold(text: str) -> float | None:
 
 
 def threshold_name(threshold: float) -> str:
-    """A threshold as it is written: by its word where it has one."""
+    """Return a threshold as it is written: by its word where it has one."""
     words = {value: name.value for name, value in THRESHOLDS.items()} | {NEVER: Confidence.OFF.value}
     return words.get(threshold) or f"{threshold:g}"
 
@@ -117,7 +117,7 @@ class ChosenSettings:
 
     @classmethod
     def of(cls, settings: ChannelSettings) -> "ChosenSettings":
-        """All of these settings, chosen."""
+        """Return all of these settings, chosen."""
         return cls.from_mapping(settings.to_mapping())
 
     @classmethod
@@ -161,7 +161,7 @@ class ChosenSettings:
 
 
 def channel_settings(default: ChannelSettings, *layers: ChosenSettings) -> ChannelSettings:
-    """The default with what each layer chose over it: a category's, then its channel's."""
+    """Return the default with what each layer chose over it: a category's, then its channel's."""
     chosen = {name: value for layer in layers for name, value in _fields(layer) if value is not None}
     policy = {name: chosen.pop(name) for name in _OF_POLICY if name in chosen}
     return replace(default, policy=replace(default.policy, **policy), **chosen)
@@ -175,13 +175,13 @@ def _fields(chosen: ChosenSettings) -> list[tuple[str, Any]]:
 
 
 def _named(kinds: Iterable[CheckpointKind], text: str) -> list[CheckpointKind]:
-    """Those that a list names: as kinds, since Pydantic warns of their plain names."""
+    """Return those that a list names: as kinds, since Pydantic warns of their plain names."""
     names = split_names(text)
     return [kind for kind in kinds if kind in names]
 
 
 def split_names(text: str) -> list[str]:
-    """The names in a list that is separated by commas."""
+    """Return the names in a list that is separated by commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 

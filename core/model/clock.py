@@ -8,7 +8,7 @@ class Clock(Protocol):
     """The time, so that tests can own it."""
 
     def now(self) -> datetime:
-        """The current time, aware, in UTC."""
+        """Return the current time, aware, in UTC."""
 
     def monotonic(self) -> float:
         """Seconds that only ever grow."""

@@ -83,7 +83,7 @@ class SyncState:
     groups: Mapping[str, int] = field(default_factory=dict)
 
     def begin(self, now: datetime) -> "SyncState":
-        """The state at the beginning of a round; of one that was interrupted, as it was left."""
+        """Return the state at the beginning of a round; of one that was interrupted, as it was left."""
         if self.phase is not SyncPhase.IDLE:
             return self
         return replace(
@@ -91,12 +91,12 @@ class SyncState:
         )
 
     def end(self, now: datetime, minutes: int) -> "SyncState":
-        """The state after a round. A listing that takes long is repeated less often: it gets a quarter of the time."""
+        """Return the state after a round. A slow listing is repeated less often: it gets a quarter of the time."""
         pause = max(timedelta(minutes=minutes), timedelta(seconds=4 * self.listed_seconds))
         return replace(self, phase=SyncPhase.IDLE, ended_at=now, next_at=now + pause, failure="", failed_since=None)
 
     def fail(self, now: datetime, reason: str, after: timedelta) -> "SyncState":
-        """The state after an attempt that failed: the round goes on where it is, ``after`` a while."""
+        """Return the state after an attempt that failed: the round goes on where it is, ``after`` a while."""
         return replace(self, failure=reason, failed_since=self.failed_since or now, next_at=now + after)
 
 

@@ -23,7 +23,7 @@ class ThreadKey:
 
     @classmethod
     def parse(cls, text: str) -> "ThreadKey":
-        """The inverse of ``str``. Raises ValueError unless there are four parts."""
+        """Return the inverse of ``str``. Raises ValueError unless there are four parts."""
         platform, space, channel, thread = (unquote(part) for part in text.split("/"))
         return cls(platform, space, channel, thread)
 
@@ -109,7 +109,7 @@ class Turn:
         return cited or tuple(sorted(self.knowledge_bases))
 
     def readable_by(self, visible: frozenset[str]) -> bool:
-        """Whether nothing in this turn comes from a base that is not visible (any more)."""
+        """Return whether nothing in this turn comes from a base that is not visible (any more)."""
         return self.knowledge_bases <= visible
 
 
@@ -141,7 +141,7 @@ class Thread:
         return self.turns[-1] if self.turns else None
 
     def readable_by(self, visible: frozenset[str]) -> "Thread":
-        """The same thread without any turn or summary that this audience may not read."""
+        """Return the same thread without any turn or summary that this audience may not read."""
         return replace(
             self,
             turns=tuple(turn for turn in self.turns if turn.readable_by(visible)),

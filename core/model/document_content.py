@@ -37,12 +37,12 @@ class NamedFile(NamedTuple):
 
 
 def folder_origin(installation: str, folder: str) -> str:
-    """The origin of what was found in this absolute folder of this installation."""
+    """Return the origin of what was found in this absolute folder of this installation."""
     return f"{installation}:{folder}"
 
 
 def folder_of(origin: str) -> str:
-    """The absolute folder, or the file named by itself, of an origin; empty for what comes from no folder."""
+    """Return the absolute folder, or the file named by itself, of an origin; empty for what comes from no folder."""
     return origin.partition(":")[2]
 
 
@@ -70,7 +70,7 @@ class Block:
     lines: tuple[int, ...] = ()
 
     def source_line(self, offset: int) -> int | None:
-        """The 1-based line of the source for a line of `text` counted from 0; None where the format has none."""
+        """Return the 1-based line of the source for a line of `text` counted from 0; None where the format has none."""
         if self.lines:
             return self.lines[min(offset, len(self.lines) - 1)]
         return None if self.first_line is None else self.first_line + offset
@@ -133,7 +133,7 @@ class Conversation:
 
 
 def as_markdown(conversation: Conversation) -> bytes:
-    """The conversation as a Markdown file in UTF-8; what is beyond the bounds is left out at the end, and said."""
+    """Return the conversation as Markdown in UTF-8; what is beyond the bounds is left out, and the end says so."""
     lines = [f"# {' '.join(conversation.title.split())}", ""]
     size = 0
     left_out = len(conversation.messages)
@@ -150,7 +150,7 @@ def as_markdown(conversation: Conversation) -> bytes:
 
 
 def first_line(conversation: Conversation, most: int) -> str:
-    """Who said what first, in one plain line of at most so many characters."""
+    """Return who said what first, in one plain line of at most so many characters."""
     words: list[str] = []
     for said in conversation.messages:
         words += [f"{said.author}:", *said.text.split()]

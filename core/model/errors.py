@@ -70,7 +70,7 @@ class DiskFull(StoreUnavailable):
 
 
 class ModelFailure(StrEnum):
-    """What was wrong at a model endpoint, for metrics and for whoever runs it."""
+    """What was wrong at a model endpoint, for metrics and for the one who runs it."""
 
     DNS = "dns"
     TLS = "tls"
@@ -168,7 +168,7 @@ class Busy(FootnoteError):
 
 
 def first_of_ours(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The first failure in a group, however deep, that is one of these; else the group itself."""
+    """Return the first failure in a group, however deep, that is one of these; else the group itself."""
     for failure in failures.exceptions:
         found = first_of_ours(failure) if isinstance(failure, BaseExceptionGroup) else failure
         if isinstance(found, FootnoteError):

@@ -142,7 +142,7 @@ class HallucinationChecked:
     confidence: float
     hallucinated_claims: tuple[str, ...]
     duration_ms: float
-    word_for_word: bool = False  # every claim stands in its evidence as it is
+    word_for_word: bool = False  # every claim is in its evidence as it is
     kind: Literal["AGENT_HALLUCINATION_CHECK"] = "AGENT_HALLUCINATION_CHECK"
 
 

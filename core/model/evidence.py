@@ -59,7 +59,7 @@ class Evidence:
 
 
 def first_of_each_document(hits: Iterable[Hit], but: Iterable[str]) -> tuple[Hit, ...]:
-    """The first hit of each document, in order, without the documents of these ids."""
+    """Return the first hit of each document, in order, without the documents of these ids."""
     known, first = frozenset(but), dict[str, Hit]()
     for hit in hits:
         if hit.passage.document not in known:
@@ -89,13 +89,13 @@ class EvidenceLibrary:
         return len(self.items)
 
     def get(self, evidence_id: int) -> Evidence | None:
-        """The evidence of this id, or None."""
+        """Return the evidence of this id, or None."""
         return next((item for item in self.items if item.id == evidence_id), None)
 
     def add(
         self, hits: Iterable[Hit], query: str, further: Iterable[Hit] = ()
     ) -> tuple["EvidenceLibrary", tuple[Evidence, ...]]:
-        """The library with the hits it did not hold, and those additions. A known one keeps its better score."""
+        """Return the library with the hits it did not hold, and those additions. A known one keeps its better score."""
         known = {item.passage.id: item for item in self.items}
         next_id = max((item.id for item in self.items), default=0) + 1
         added: list[Evidence] = []
@@ -112,28 +112,28 @@ class EvidenceLibrary:
         return EvidenceLibrary(tuple(known.values()), behind[:MOST_FURTHER]), tuple(added)
 
     def with_grades(self, grades: dict[int, Grade]) -> "EvidenceLibrary":
-        """The library with these grades, by evidence id."""
+        """Return the library with these grades, by evidence id."""
         graded = (replace(item, grade=grades[item.id]) if item.id in grades else item for item in self.items)
         return replace(self, items=tuple(graded))
 
     def ungraded_items(self) -> tuple[Evidence, ...]:
-        """What this inquiry found and no grader has judged yet."""
+        """Return what this inquiry found and no grader has judged yet."""
         return tuple(item for item in self.items if item.grade is None and item.query)
 
     def items_found(self) -> tuple[Evidence, ...]:
-        """What this inquiry found, whatever its grade."""
+        """Return what this inquiry found, whatever its grade."""
         return tuple(item for item in self.items if item.query)
 
     def carry_over(self) -> "EvidenceLibrary":
-        """The library as a new question begins with it: the ids stay, the grades were for another question."""
+        """Return the library as a new question begins with it: the ids stay, the grades were for another question."""
         return EvidenceLibrary(tuple(replace(item, query="", grade=None) for item in self.items))
 
     def relevant(self, cutoff: int) -> tuple[Evidence, ...]:
-        """What was graded at the cutoff or above, best first."""
+        """Return what was graded at the cutoff or above, best first."""
         return tuple(item for item in self.best_first() if item.grade is not None and item.grade.score >= cutoff)
 
     def best_first(self) -> tuple[Evidence, ...]:
-        """Everything by what grader and search say together; what nobody has graded comes last.
+        """Return everything by what grader and search say together; what nobody has graded comes last.
 
         Reciprocal rank fusion (Cormack et al. 2009) of the order by grade with the order by score: a grader looks at
         one passage alone, a search at all of them by little. Between two that are equal by both together the search
@@ -153,7 +153,7 @@ class EvidenceLibrary:
         return (*fused, *by_grade[len(graded) :])
 
     def readable_by(self, visible: frozenset[str]) -> "EvidenceLibrary":
-        """The library without passages of bases that this audience may not read."""
+        """Return the library without passages of bases that this audience may not read."""
         return EvidenceLibrary(
             tuple(item for item in self.items if item.passage.knowledge_base in visible),
             tuple(hit for hit in self.further if hit.passage.knowledge_base in visible),

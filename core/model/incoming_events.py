@@ -12,7 +12,7 @@ from core.model.json_codec import name_at_rest
 
 
 class ReplyMode(StrEnum):
-    """How an answer comes to stand where it stands."""
+    """How an answer comes to be where it is."""
 
     START = "start"  # in a thread that is started on the question
     POST = "post"  # in the place itself: a thread, a forum post, a direct message
@@ -24,7 +24,7 @@ class ReplyMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReplyTarget:
-    """``channel`` is where the question stands; ``response`` and ``token`` are an interaction's."""
+    """``channel`` is where the question is; ``response`` and ``token`` are an interaction's."""
 
     mode: Annotated[ReplyMode, name_at_rest("manner")] = ReplyMode.POST
     channel: str = ""
@@ -61,7 +61,7 @@ class FileReference:
     size: int = 0
 
 
-OUR_MENTION = "\N{OBJECT REPLACEMENT CHARACTER}"  # stands in ``wording`` where a message mentions us
+OUR_MENTION = "\N{OBJECT REPLACEMENT CHARACTER}"  # is in ``wording`` where a message mentions us
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,10 @@ class IncomingMessage:
     edited: bool = False
     files: tuple[FileReference, ...] = ()
     bases: tuple[str, ...] = ()  # only these knowledge bases, where the one who asks names some
-    in_channel: bool = False  # it stands in a channel, in no thread, and does not name us
+    in_channel: bool = False  # it is in a channel, in no thread, and does not name us
     opens_post: bool = False  # a forum's post begins with it
     wording: str = ""  # the text with OUR_MENTION where it mentions us; empty where it does not
-    suggested: bool = False  # pressed below an answer: it stands in no message that others see
+    suggested: bool = False  # pressed below an answer: it is in no message that others see
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,7 +173,7 @@ class Search:
     action: Annotated[SearchAction, name_at_rest("move")]
     found: int = 0
     new: int = 0
-    note: str = ""  # what the model is told: an unknown name, a listing, a section's text
+    note: str = ""  # what the model hears: an unknown name, a listing, a section's text
 
 
 class ChoiceId(StrEnum):
@@ -235,11 +235,11 @@ class Checkpoint:
         return () if self.kind is CheckpointKind.CLARIFY else self.found
 
     def may_be_answered_by(self, person: Person, *, is_admin: bool) -> bool:
-        """Whether this person may choose here: whoever asked, or an admin."""
+        """Return whether this person may choose here: the person who asked, or an admin."""
         return is_admin or person.id == self.asker.id
 
     def choice(self, pressed: str) -> Choice | None:
-        """The choice of this id, number (from 1) or label, whatever the case; None when there is none such."""
+        """Return the choice of this id, number (from 1) or label, whatever the case; None when there is none such."""
         wanted = pressed.strip().casefold()
         for number, choice in enumerate(self.choices, 1):
             if wanted in {choice.id.casefold(), choice.label.casefold(), str(number)}:
@@ -295,7 +295,7 @@ class Inquiry:
         return self.plan.question if isinstance(self.plan, Investigate) else self.question
 
     def may_ask(self, kind: CheckpointKind) -> bool:
-        """Whether this checkpoint is switched on here and the person has not passed it already."""
+        """Return whether this checkpoint is switched on here and the person has not passed it already."""
         return kind in self.policy.checkpoints and kind not in self.settled
 
 

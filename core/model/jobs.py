@@ -27,7 +27,7 @@ class JobKind(StrEnum):
     SITE = "site"  # the pages below a link, or those of a sitemap; found on the way
     HISTORY = "history"  # the conversations of a channel; found on the way
     REFRESH = "refresh"  # links that are known already, asked whether they have changed
-    REMOVE = "remove"  # the documents of a base that is gone
+    REMOVE = "remove"  # the documents of a base that no longer exists
     RESTORE = "restore"  # documents that were removed a short time ago
     REPAIR = "repair"  # documents of which the index has lost passages
     SYNC = "sync"  # a connection: what its source has now, and who may read it
@@ -184,33 +184,33 @@ class Job:
         return tuple(item for item in self.items if item.state is ItemState.FAILED)
 
     def position(self, source: str) -> int | None:
-        """Where the item of this source stands among the items."""
+        """Return where the item of this source is among the items."""
         return next((n for n, item in enumerate(self.items) if item.source == source), None)
 
     def with_item(self, item: JobItem) -> "Job":
-        """The job with this item in place of the one of the same source, or behind the others."""
+        """Return the job with this item in place of the one of the same source, or behind the others."""
         at = self.position(item.source)
         if at is None:
             return replace(self, items=(*self.items, item))
         return replace(self, items=(*self.items[:at], item, *self.items[at + 1 :]))
 
     def without_asker(self) -> "Job":
-        """The job with nobody's name in it; the way back to them goes once it is over, as it is needed until then."""
+        """Return the job without anybody's name; the way back to them is kept until it is over."""
         job = replace(self, by=FORGOTTEN)
         return replace(job, thread="", reply_target=IN_THREAD) if self.over else job
 
     def at_end(self, now: datetime, state: JobState, reason: str = "") -> "Job":
-        """The job at its end: in this state, at this time, doing nothing any more."""
+        """Return the job at its end: in this state, at this time, doing nothing any more."""
         return replace(self, state=state, reason=reason, ended_at=now, progress=JobProgress())
 
 
 def document_item(document: Document) -> JobItem:
-    """The item that puts a document away. It carries the whole of it: to be put away it is invisible already."""
+    """Return the item that puts a document away. It carries the whole of it: to be put away it is invisible already."""
     return JobItem(ItemKind.DOCUMENT, document.source, to_json(document))
 
 
 def document_of(item: JobItem) -> Document:
-    """The document that an item of ``document_item`` carries."""
+    """Return the document that an item of ``document_item`` carries."""
     document: Document = from_json(Document, item.reference)
     return document
 
@@ -220,14 +220,14 @@ class JobCancelled(FootnoteError):
 
 
 def content_digest(data: bytes) -> str:
-    """What tells two contents apart: the beginning of their SHA-256, in hexadecimal."""
+    """Return what tells two contents apart: the beginning of their SHA-256, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()[:32]
 
 
 def waiting_duplicate(job: Job, others: Iterable[Job]) -> Job | None:
-    """The job among the others that has all of this one's work still before it; None when there is none.
+    """Return the job among the others that has all of this one's work still before it; None when there is none.
 
-    Jobs of a base are done in the order they came, so one that another job of the same sources stands behind would not
+    Jobs of a base are done in the order they came, so one with another job of the same sources behind it would not
     leave the base as this one does.
     """
     wanted = {_content(item) for item in job.items}
@@ -245,7 +245,7 @@ def waiting_duplicate(job: Job, others: Iterable[Job]) -> Job | None:
 
 
 def pending_sources(base: str, jobs: Iterable[Job]) -> frozenset[str]:
-    """The sources of a base that these jobs have still before them."""
+    """Return the sources of a base that these jobs have still before them."""
     ahead = (one for one in jobs if one.base == base and not one.over and not one.cancelled_by)
     return frozenset(item.source for one in ahead for item in one.items if not item.over)
 
@@ -281,13 +281,13 @@ class Site:
 
 
 def is_whole(job: Job) -> bool:
-    """Whether a sync has seen all there is: it met neither its limit nor a page that could not be fetched."""
+    """Return whether a sync has seen all there is: it met neither its limit nor a page that could not be fetched."""
     unread = any(item.state is ItemState.FAILED and not item.gone for item in job.items if item.kind is ItemKind.LINK)
     return not unread and sum(item.kind in (ItemKind.SPOOLED, ItemKind.STORED) for item in job.items) < job.limit
 
 
 def count_sync(site: Site, job: Job) -> Site:
-    """The site after a sync. What a partial one did not come across is neither missed nor seen."""
+    """Return the site after a sync. What a partial one did not come across is neither missed nor seen."""
     there = {item.source for item in job.items if item.kind is not ItemKind.DOCUMENT and not item.gone}
     gone = {item.source for item in job.items if item.gone}
     whole = is_whole(job)
@@ -304,18 +304,18 @@ def count_sync(site: Site, job: Job) -> Site:
 
 
 def contents_of(files: Iterable[tuple[str, str]]) -> str:
-    """What changes when any of these files (address, version) does, or one comes or goes; '' for none."""
+    """Return what changes when any of these files (address, version) does, or one comes or goes; '' for none."""
     lines = sorted(f"{address}\x1f{version}" for address, version in files)
     return hashlib.sha256("\x1e".join(lines).encode()).hexdigest()[:16] if lines else ""
 
 
 def missed_pages(before: Site, after: Site) -> Sequence[str]:
-    """The pages that this sync missed, in order."""
+    """Return the pages that this sync missed, in order."""
     return sorted(source for source, misses in after.pages.items() if misses > before.pages.get(source, 0))
 
 
 def outcome(source: str, misses: int, *, gone: bool) -> JobItem:
-    """How a missed page comes out: kept for now, or taken out, and why."""
+    """Return how a missed page comes out: kept for now, or taken out, and why."""
     why = GONE if gone else UNLINKED
     if misses < MISSES:
         return JobItem(

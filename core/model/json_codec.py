@@ -9,7 +9,7 @@ from pydantic_core import PydanticSerializationError
 
 
 def name_at_rest(name: str) -> Any:
-    """Marks, in ``Annotated``, a field that has another name at rest.
+    """Mark, in ``Annotated``, a field that has another name at rest.
 
     What an earlier version has kept stays readable, and its processes read what this one keeps.
     """
@@ -36,5 +36,5 @@ def to_json(value: object, kind: Any = None) -> str:
 
 
 def from_json(kind: Any, text: str | bytes) -> Any:
-    """The inverse of ``to_json``: a ``kind``. Raises ValueError on what is not such a value."""
+    """Return the inverse of ``to_json``: a ``kind``. Raises ValueError on what is not such a value."""
     return _adapter(kind).validate_json(text)

@@ -26,7 +26,7 @@ class KnowledgeBase:
     rights_until: str = ""
 
     def visible_to(self, audience: Audience) -> bool:
-        """Whether everyone in this audience may read from the base."""
+        """Return whether everyone in this audience may read from the base."""
         if audience.unrestricted or (audience.administers and not self.connection):
             return True
         if self.closed or self.is_stale(datetime.now(UTC)):
@@ -36,18 +36,18 @@ class KnowledgeBase:
         return audience.open_bases is None or self.name in audience.open_bases
 
     def is_stale(self, now: datetime) -> bool:
-        """Whether its rights were not read again in time."""
+        """Return whether its rights were not read again in time."""
         return bool(self.rights_until) and now >= datetime.fromisoformat(self.rights_until)
 
 
 def find_base(bases: Iterable[KnowledgeBase], name: str) -> KnowledgeBase | None:
-    """The base of this name among these, whatever the case of its letters."""
+    """Return the base of this name among these, whatever the case of its letters."""
     wanted = name.strip().casefold()
     return next((base for base in bases if base.name.casefold() == wanted), None)
 
 
 def narrowest_base(bases: Sequence[KnowledgeBase]) -> KnowledgeBase | None:
-    """The base whose readers may all read each of the others; None where there is no such base."""
+    """Return the base whose readers may all read each of the others; None where there is no such base."""
     return next((one for one in bases if all(_is_within(one, other) for other in bases)), None)
 
 
@@ -57,7 +57,7 @@ def _is_within(one: KnowledgeBase, other: KnowledgeBase) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Locator:
-    """Where in its document a passage stands; whatever is known of it."""
+    """Where in its document a passage is; whatever is known of it."""
 
     page: int | None = None  # 1-based page or slide
     label: str = ""  # a sheet, an archive member, "slide"
@@ -143,12 +143,12 @@ NOBODY = "footnote:nobody"  # a grant that no audience holds: keeps a base close
 
 
 def grant(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
-    """The base, which these may read too; of an open base they are now the only readers."""
+    """Return the base, which these may read too; of an open base they are now the only readers."""
     return replace(base, grants=(base.grants | frozenset(principals)) - {NOBODY})
 
 
 def revoke(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
-    """The base, which these may no longer read. Without any grant left nobody may, and never suddenly everyone.
+    """Return the base, which these may no longer read. Without any grant left nobody may, and never suddenly everyone.
 
     Raises NotFound when none of these was granted.
     """
@@ -161,7 +161,7 @@ _TITLES = 4
 
 
 def matching_sources(documents: Sequence[Document], name: str) -> tuple[Document, ...]:
-    """The documents that a name means: the exact title or path where there is one, else all that contain it."""
+    """Return the documents that a name means: the exact title or path where there is one, else all that contain it."""
     wanted = name.strip().casefold()
     exact = tuple(d for d in documents if wanted in {d.id, d.title.casefold(), d.source.casefold()})
     if exact or not wanted:
@@ -180,12 +180,12 @@ _SCHEMES = ("http://", "https://")
 
 
 def is_link(text: str) -> bool:
-    """Whether this is the address of something in the web, which can be fetched (again)."""
+    """Return whether this is the address of something in the web, which can be fetched (again)."""
     return text.startswith(_SCHEMES)
 
 
 def redact_link(text: str) -> str:
-    """The link without user, query and fragment, each of which may hold a secret; other text comes back as it is."""
+    """Return the link without user, query and fragment, which may hold secrets; other text stays as it is."""
     if not is_link(text):
         return text
     try:

@@ -48,7 +48,7 @@ _SMALL_WORDS = {
     "no",
 }
 _KNOWN = {language: frozenset(listed.split()) for language, listed in _SMALL_WORDS.items()}
-_FEWEST = 2  # small words, each another: "en" stands in a link as often as it likes
+_FEWEST = 2  # small words, each another: "en" is in a link as often as it likes
 _FIRST = 3  # words, among which a question word tells the language
 # Code, links and what is put together with signs: "en_US", "developer.mozilla.org/en-US/docs" are in no language.
 _NO_LANGUAGE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|[^\s\[\]()<>]*(?:://|[\w.]/\w|_)[^\s\[\]()<>]*", re.DOTALL)
@@ -125,7 +125,7 @@ WORDINGS = {
 
 @lru_cache(maxsize=1024)  # of one question the same passages are asked for with every search, and to answer
 def language_of(text: str) -> str:
-    """The language of a text as a two-letter code, among those that a refusal can be said in; else English."""
+    """Return the language of a text as a two-letter code, among those that a refusal can be said in; else English."""
     said = [word.casefold() for word in words(re.sub(r"['’]", " ", _NO_LANGUAGE.sub(" ", text)))]
     counts = {language: sum(word in known for word in said) for language, known in _KNOWN.items()}
     for language, asking in _ASKING.items():
@@ -137,6 +137,6 @@ def language_of(text: str) -> str:
 
 
 def small_words_of(text: str) -> frozenset[str]:
-    """The small words of the language that a text is in, in lower case; none where it is English or not told."""
+    """Return the small words of the language that a text is in, in lower case; none where it is English or not told."""
     language = language_of(text)
     return frozenset() if language == "en" else _KNOWN[language]

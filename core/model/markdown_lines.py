@@ -26,18 +26,18 @@ _PIECE = re.compile(r"!?\[[^\[\]]{1,300}\](?:\([^()\s]*\))?\S*|(?P<mark>`+)[^`]+
 
 
 def first_piece(line: str) -> str:
-    """What would have had to fit at the end of the line before, if that had not been ended on purpose."""
+    """Return what would have had to fit at the end of the line before, if that had not been ended on purpose."""
     found = _PIECE.match(line.lstrip())
     return found[0] if found else ""
 
 
 def without_links(text: str) -> str:
-    """The text with the words of its links in their place."""
+    """Return the text with the words of its links in their place."""
     return _LINK.sub(r"\1", text)
 
 
 def without_emphasis(text: str) -> str:
-    """The text without the signs of emphasis and code; an underline within a word is of the word: `MAX_SIZE`."""
+    """Return the text without the signs of emphasis and code; an underline within a word is of the word: `MAX_SIZE`."""
     return _EMPHASIS.sub("", text)
 
 
@@ -47,7 +47,7 @@ def is_table_rule(line: str) -> bool:
 
 
 def cells_of(row: str) -> tuple[str, ...]:
-    """The cells of a table's row, or the names in its header; empty ones are kept, so that each has its column."""
+    """Return the cells of a table's row or header; empty ones are kept, so that each has its column."""
     line = row.strip().removeprefix("|").removesuffix("|")
     return tuple(cell.strip() for cell in line.split("|"))
 
@@ -72,7 +72,7 @@ def with_fences(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
 
 
 def fenced_runs(lines: Iterable[str]) -> Iterator[tuple[bool, list[str]]]:
-    """The lines in runs: each fenced block whole, and what stands between two of them; whether it is a block."""
+    """Yield the lines in runs: each fenced block whole, and what is between two of them; whether it is a block."""
     for block, run in groupby(with_fences(lines), key=itemgetter(1)):
         yield bool(block), [line for line, _ in run]
 

@@ -68,7 +68,7 @@ Judge = Callable[[MarkdownLink], tuple[LinkVerdict, str]]  # the text goes behin
 
 
 def rewrite_links(text: str, judge: Judge) -> str:
-    """The text, in which only links that the judge keeps are active, and no HTML that loads, leads or runs anything.
+    """Return the text with only the links that the judge keeps, and without HTML that loads or runs anything.
 
     Links that stay are written as ``[label](address)``, without a title and without a definition elsewhere.
     """
@@ -86,7 +86,7 @@ def rewrite_links(text: str, judge: Judge) -> str:
 
 
 def _bracket_depth(text: str) -> int:
-    """How many brackets are open at once, at most. A blank line closes all."""
+    """Return how many brackets are open at once, at most. A blank line closes all."""
     depth = deepest = 0
     for found in _BRACKET.findall(text):
         depth = 0 if found[0] == "\n" else max(0, depth + (1 if found == "[" else -1))
@@ -96,7 +96,7 @@ def _bracket_depth(text: str) -> int:
 
 @lru_cache(maxsize=4)  # asked once for every address of one text
 def code_in(text: str) -> Callable[[int], bool]:
-    """Whether a place in the text is code, to every reader."""
+    """Return whether a place in the text is code, to every reader."""
     spans = [_code_spans(text, parser) for parser in _parsers()]
     return lambda place: all(any(start <= place < end for start, end in one) for one in spans)
 
@@ -115,7 +115,7 @@ def _code_spans(text: str, parser: MarkdownIt) -> list[tuple[int, int]]:
 
 
 def _escaped(text: str) -> str:
-    """The text without anything that could be active: to a reader who parses it, the same words."""
+    """Return the text without anything that could be active: to a reader who parses it, the same words."""
     return text.replace("](", "]\\(").replace("]:", "]\\:").replace("<", "&lt;")
 
 
@@ -147,7 +147,7 @@ def _as_written(address: str) -> str:
 
 
 def _placed(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
-    """The rule, which also notes from where to where in the inline content its token is written."""
+    """Return the rule, which also notes from where to where in the inline content its token is written."""
 
     def placed(state: StateInline, silent: bool) -> bool:
         start, count = state.pos, len(state.tokens)
@@ -168,12 +168,12 @@ def _placed(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline,
 
 
 def _label_end(state: StateInline, opening: int, is_link: bool) -> int:
-    """Where the label that begins with this bracket ends. Keeps the state's place."""
+    """Return where the label that begins with this bracket ends. Keeps the state's place."""
     return int(state.md.helpers.parseLinkLabel(state, opening, is_link))
 
 
 def _reference(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """The rule for definitions, which also notes the lines of each."""
+    """Return the rule for definitions, which also notes the lines of each."""
     if not reference(state, start, end, silent):
         return False
     if not silent:
@@ -195,7 +195,7 @@ class _Unplaced(Exception):
 
 
 class _Source:
-    """A text by lines, and where the inline content of its blocks stands in it."""
+    """A text by lines, and where the inline content of its blocks is in it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -248,7 +248,7 @@ def _rewritten(text: str, parser: MarkdownIt, judge: Judge) -> str:
 
 
 def _blocks(tokens: Sequence[Token]) -> Iterator[tuple[Token, bool]]:
-    """Each token, and whether it is of a table."""
+    """Yield each token, and whether it is of a table."""
     in_table = False
     for token in tokens:
         in_table = token.type == "table_open" or (in_table and token.type != "table_close")
@@ -288,7 +288,7 @@ def _link_edits(source: _Source, token: Token, places: Sequence[int], judge: Jud
 
 
 def _target(address: str) -> str | None:
-    """What follows a link's label, unmistakable to every reader; None where an address cannot be written so."""
+    """Return what follows a link's label, unmistakable to every reader; None where an address cannot be written so."""
     if _ENTITY.search(address):
         return None
     if _PLAIN_TARGET.fullmatch(address):
@@ -303,7 +303,7 @@ def _without_tags(text: str, span: tuple[int, int]) -> Iterator[_Edit]:
 
 
 def _applied(text: str, edits: Sequence[_Edit]) -> str:
-    """The text with these edits; of two that overlap, the first in the text: the next round finds the other."""
+    """Return the text with these edits; of two that overlap, the first in the text: the next round finds the other."""
     pieces: list[str] = []
     at = 0
     for edit in sorted(edits):

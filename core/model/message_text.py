@@ -17,7 +17,7 @@ _LINES = re.compile(r"\s*\n\s*")
 
 
 def too_long(text: str) -> str:
-    """What to say to a question that is too long, without repeating it; empty where it is not."""
+    """Return what to say to a question that is too long, without repeating it; empty where it is not."""
     counted = ((len(text), LONGEST_QUESTION, "characters"), (len(_WORD.findall(text)), MOST_WORDS, "words and figures"))
     for found, most, what in counted:
         if found > most:
@@ -29,12 +29,12 @@ def too_long(text: str) -> str:
 
 
 def without_emoji(text: str) -> str:
-    """The text with a space for each emoji and emoji code."""
+    """Return the text with a space for each emoji and emoji code."""
     return _EMOJI.sub(" ", _EMOJI_CODE.sub(" ", text))
 
 
 def plain_question(text: str) -> str:
-    """A message as it is to be understood. One of decoration alone stays as it is."""
+    """Return a message as it is to be understood. One of decoration alone stays as it is."""
     plain = _STRONG.sub(r"\2", _FENCE.sub(r"\n\1\n", text))
     plain = without_emoji(_TICKS.sub("", plain))
     plain = _LINES.sub("\n", _SPACES.sub(" ", plain)).strip()
@@ -65,9 +65,9 @@ _POINTING = frozenset(
 
 
 def only_points(text: str, names: Iterable[str] = ()) -> bool:
-    """Whether a message asks nothing by itself, so that what it replies to is the question.
+    """Return whether a message asks nothing by itself, so that what it replies to is the question.
 
-    ``names`` are people's, as they are shown here: whom the message addresses or names is no question either.
+    ``names`` are people's, as they are shown here: a name that it addresses is no question either.
     """
     for name in sorted(names, key=len, reverse=True):
         text = re.sub(rf"(?i)(?<!\w)@?{re.escape(name)}(?:['’]s)?(?!\w)", " ", text) if name.strip() else text
@@ -76,7 +76,7 @@ def only_points(text: str, names: Iterable[str] = ()) -> bool:
 
 
 def could_point(text: str) -> bool:
-    """Whether a message would only point at another one if a word or two of it were somebody's name."""
+    """Return whether a message would only point at another one if a word or two of it were somebody's name."""
     said = _POINTER_WORD.findall(text)
     beyond = [word for word in said if word.casefold() not in _POINTING]
     return len(said) <= LONGEST and len(beyond) <= MOST_NAMES and (not beyond or len(said) - len(beyond) > 1)
@@ -152,12 +152,12 @@ _LINK = re.compile(r"\w+://\S+")
 
 
 def opens_question(text: str) -> bool:
-    """Whether the first words of a text ask, whatever its punctuation."""
+    """Return whether the first words of a text ask, whatever its punctuation."""
     return _OPENS.match(text) is not None
 
 
 def asks_by_words(text: str) -> bool:
-    """Whether the words of a message ask, whatever its punctuation: "Tuesday morning?" does not."""
+    """Return whether the words of a message ask, whatever its punctuation: "Tuesday morning?" does not."""
     plain = _LINK.sub(" ", text).strip()
     if _IN_PLACE.search(plain):
         return True
@@ -168,10 +168,10 @@ def asks_by_words(text: str) -> bool:
 
 
 def is_question(text: str) -> bool:
-    """Whether a message asks for something, by its form."""
+    """Return whether a message asks for something, by its form."""
     return _ASKS_BY_MARK.search(_LINK.sub(" ", text)) is not None or asks_by_words(text)
 
 
 def without_question_words(text: str) -> str:
-    """The words of a question that say what it is about, and some that do not."""
+    """Return the words of a question that say what it is about, and some that do not."""
     return re.sub(rf"(?i)\b(?:{_QUESTION_WORDS})\b", " ", text)

@@ -20,7 +20,7 @@ UNIT_CHARACTERS = 400  # of a unit in its context; a sentence encoder says no mo
 
 
 class Form(Enum):
-    """How a unit stands on the page."""
+    """How a unit is on the page."""
 
     SENTENCE = auto()
     ITEM = auto()
@@ -32,7 +32,7 @@ class Form(Enum):
 class Unit:
     """A quotable stretch. ``block`` numbers its paragraph, list or table; ``head`` is a table's header.
 
-    ``under`` is the line of its own that stands above it within the passage: a small heading, or words that lead in
+    ``under`` is the line of its own that is above it within the passage: a small heading, or words that lead in
     to a list and end in a colon.
     """
 
@@ -77,7 +77,7 @@ _MARGIN = 0.75  # of the longest line of a paragraph: a line is wrapped near the
 
 @lru_cache(maxsize=1024)
 def units(text: str) -> tuple[Unit, ...]:
-    """All quotable units of a passage, in reading order. Headings are context, not content, and are left out."""
+    """Return all quotable units of a passage, in reading order. Headings are context, not content, and are left out."""
     found: list[Unit] = []
     number = 0
     standing = ""  # a question or a term in a paragraph of its own, which what follows answers or explains
@@ -96,7 +96,7 @@ def units(text: str) -> tuple[Unit, ...]:
 
 
 def heading_over(quoted: Iterable[Unit]) -> str:
-    """The small heading within a passage that all of these stand below; empty where there is none, or several."""
+    """Return the small heading within a passage that all of these are below; empty for none or several."""
     within = {unit.under for unit in quoted}
     small = within.pop() if len(within) == 1 else ""
     return "" if small.rstrip("*_ ").endswith(":") else small.strip("*_# ")
@@ -119,7 +119,7 @@ def _heads_block(part: Sequence[str], after: Sequence[str]) -> bool:
 
 
 def _lead_in(found: Sequence[Unit], part: Sequence[str]) -> str:
-    """The words that end in a colon right before a list, table or code; of an item, only before what is within it."""
+    """Return the words that end in a colon right before a list, table or code; of an item, before its own part."""
     if not found or not found[-1].text.rstrip("*_ ").endswith(":"):
         return ""
     if found[-1].form is Form.ITEM:
@@ -133,7 +133,7 @@ def _is_led_to(line: str) -> bool:
 
 
 def _parts(block: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """A block at its lines that stand alone: a small heading over what follows, or each one of a plain list."""
+    """Yield a block at its lines that stand alone: a small heading over what follows, or each one of a plain list."""
     coded = sum(bool(_CODED.search(line)) for line in block)
     if FENCE.match(block[0]) or _table_line(block[0]) or 2 * coded > len(block):
         yield "", block
@@ -165,7 +165,7 @@ def _parts(block: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _leads_to_list(part: Sequence[str], line: str) -> bool:
-    """Whether a list begins right below words that lead to it, without a blank line."""
+    """Return whether a list begins right below words that lead to it, without a blank line."""
     return bool(LIST_ITEM.match(line)) and not LIST_ITEM.match(part[0]) and part[-1].rstrip("*_ ").endswith(":")
 
 
@@ -179,13 +179,13 @@ def _within_items(block: Sequence[str]) -> Iterator[bool]:
 
 
 def _goes_on(line: str, following: str) -> bool:
-    """Whether a sentence that stands in a line has its rest in the one below."""
+    """Return whether a sentence that is in a line has its rest in the one below."""
     opens = following.lstrip(' *_`"“‘([')[:1]
     return not _SENTENCE_END.search(line) and (opens.islower() or bool(_GOES_ON.search(line)))
 
 
 def _stands_alone(line: str, following: str, width: int) -> bool:
-    """Whether a line of prose is no part of the sentence that goes on below: its next word would have fitted."""
+    """Return whether a line of prose is no part of the sentence that goes on below: its next word would have fitted."""
     piece = first_piece(following)
     numbered = _NUMBERED_HEADING.match(line) and not (LIST_ITEM.match(following) or following.startswith(" "))
     if not piece or (LIST_ITEM.match(line) and not numbered):
@@ -200,7 +200,7 @@ def _stands_alone(line: str, following: str, width: int) -> bool:
 
 
 def _blocks(text: str) -> list[list[str]]:
-    """Runs of lines that belong together: a paragraph, a list, a table, a fenced block."""
+    """Yield lines that belong together: a paragraph, a list, a table, a fenced block."""
     blocks: list[list[str]] = []
     for fenced, lines in fenced_runs(_with_whole_fences(text.splitlines())):
         blocks.extend([lines, []] if fenced else _prose_blocks(lines))
@@ -208,7 +208,7 @@ def _blocks(text: str) -> list[list[str]]:
 
 
 def _with_whole_fences(lines: list[str]) -> list[str]:
-    """The lines with the mark that is missing where a passage begins or ends within a listing that was cut in two."""
+    """Return the lines with the fence that is missing if a passage begins or ends within a listing."""
     marks = [line.strip() for line in lines if FENCE.match(line)]
     if len(marks) % 2 == 0:
         return lines
@@ -256,7 +256,7 @@ def _block_units(block: list[str], number: int) -> list[Unit]:
 
 
 def _below_their_items(block: Sequence[str], found: Sequence[Unit]) -> list[Unit]:
-    """The units, an item within an item under the words that head it: "Three weeks ahead:", "Phones"."""
+    """Return the units, an item within an item under the words that head it: "Three weeks ahead:", "Phones"."""
     indents = iter([len(line) - len(line.lstrip()) for line in block if LIST_ITEM.match(line)])
     above: list[tuple[int, str]] = []
     placed: list[Unit] = []
@@ -272,14 +272,14 @@ def _below_their_items(block: Sequence[str], found: Sequence[Unit]) -> list[Unit
 
 
 def _item_heading(text: str) -> str:
-    """The words of an item that says nothing by itself, and so is a heading over the items within it."""
+    """Return the words of an item that says nothing by itself, and so is a heading over the items within it."""
     words = LIST_ITEM.sub("", text)
     heads = words.rstrip("*_ ").endswith(":") or not _SENTENCE_END.search(words)
     return words if heads and len(words.split()) <= _HEADING_WORDS else ""
 
 
 def _is_aligned(block: list[str]) -> bool:
-    """Whether the lines are columns held together by spaces: codes and what they mean."""
+    """Return whether the lines are columns held together by spaces: codes and what they mean."""
     return len(block) > 2 and all(_COLUMNS.search(line) for line in block)
 
 
@@ -314,7 +314,7 @@ _LOOKS_BACK = re.compile(
 
 
 def looks_back(unit: Unit) -> bool:
-    """Whether a sentence opens with a word that only the one before it explains: "They arrive …"."""
+    """Return whether a sentence opens with a word that only the one before it explains: "They arrive …"."""
     return unit.form is Form.SENTENCE and bool(_LOOKS_BACK.match(unit.text))
 
 
@@ -323,7 +323,7 @@ _NAMES_ANEW = re.compile(r"\b(?:these|such) [a-z]", re.IGNORECASE)  # "we pay £
 
 
 def befores(everything: Sequence[Unit]) -> dict[Unit, Unit]:
-    """For each sentence that only the one before it explains, that one, where it stands in the same paragraph."""
+    """For each sentence that only the one before it explains, that one, where it is in the same paragraph."""
     return {
         unit: before
         for before, unit in pairwise(everything)
@@ -361,9 +361,9 @@ def _led_by(unit: Unit, after: Sequence[Unit]) -> Iterator[Unit]:
 
 
 def in_context(passage: Passage, unit: Unit, before: Unit | None = None) -> str:
-    """A unit as somebody reads it who has come from the top of the page: what its vector is made of.
+    """Return a unit as somebody reads it who has come from the top of the page: what its vector is made of.
 
-    A row is told by its columns' names, a sentence that looks back after the one that it looks back to, and one that
+    A row is read with its columns' names, a sentence that looks back after the one that it looks back to, and one that
     leads to a list with the list.
     """
     place = [*passage.heading[-1:], *([unit.under] if unit.under else ())]
@@ -385,7 +385,7 @@ def text_of_list(led: Iterable[Unit]) -> str:
 
 
 def texts_of_units(passage: Passage) -> tuple[str, ...]:
-    """The units of a passage as they are read in their context, in reading order: what their vectors are made of.
+    """Return the units of a passage with their context, in reading order: what their vectors are made of.
 
     At most ``MOST_UNITS``: a passage has five, and a long table's rows are told by its passage and by their words.
     """

@@ -48,13 +48,13 @@ _INVITE = re.compile(r"(?<=discord)\.(?=gg\b|com\b|new\b|gift)|(?<=discordapp)\.
 
 
 def remove_controls(text: str) -> str:
-    """The text without control characters (but line ends and tabs), characters that reorder others, and halves."""
+    """Return the text without control characters (but line ends and tabs), bidi controls and surrogates."""
     text = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     return _SURROGATE.sub("\ufffd", _UNSEEN.sub("", text))
 
 
 def compose(text: str) -> str:
-    """The text in the form in which people type it, so that the same words are the same characters.
+    """Return the text in the form in which people type it, so that the same words are the same characters.
 
     Letters and their accents as one character (NFC), Latin letters and digits of full width as usual ones, ligatures
     spelt out; without soft hyphens, what has no width between Latin letters, and halves of characters.
@@ -66,27 +66,27 @@ def compose(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """A title or a name: no control characters, on one line, composed as people type it."""
+    """Return a title or a name: no control characters, on one line, composed as people type it."""
     return unicodedata.normalize("NFC", " ".join(remove_controls(text).split()))
 
 
 def defang_schemes(text: str) -> str:
-    """The same to the eye, where nothing that begins with a scheme is a link, nor anything labelled."""
+    """Return the same to the eye, where nothing that begins with a scheme is a link, nor anything labelled."""
     text = _SLASHES.sub(JOINER, _COLON.sub(JOINER, text))
     text = _OPAQUE.sub(lambda match: match.group(1) + JOINER, text)
     return _IMAGE.sub("!" + JOINER, _LABELLED.sub("]" + JOINER, text))
 
 
 def defang_domains(text: str) -> str:
-    """The same to the eye, where no name with a dot in it is a link."""
+    """Return the same to the eye, where no name with a dot in it is a link."""
     return _HOST_NUMBER.sub("." + JOINER, _DOT.sub(lambda match: match.group() + JOINER, text))
 
 
 def defang_invites(text: str) -> str:
-    """The same to the eye, without the invitations that Discord knows by their host alone."""
+    """Return the same to the eye, without the invitations that Discord knows by their host alone."""
     return _INVITE.sub("." + JOINER, text)
 
 
 def defang_calls(text: str) -> str:
-    """The same to the eye, where the name of everybody in a place calls nobody."""
+    """Return the same to the eye, where the name of everybody in a place calls nobody."""
     return _CALL.sub("@" + JOINER, text)

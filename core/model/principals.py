@@ -41,7 +41,7 @@ class Principal:
 
     @classmethod
     def parse(cls, text: str) -> "Principal":
-        """The inverse of ``str``. Raises ValueError for what is no principal."""
+        """Return the inverse of ``str``. Raises ValueError for what is no principal."""
         found = _TEXT.fullmatch(text)
         if found is None:
             raise ValueError(f"{text[:80]!r} is no principal.")
@@ -49,7 +49,7 @@ class Principal:
 
 
 def channel_principal(platform: str, space: str, channel: str) -> str:
-    """The principal that stands for "whoever can read this channel"."""
+    """Return the principal that means "anyone who can read this channel"."""
     return str(Principal(platform, PrincipalKind.CHANNEL, channel, space))
 
 
@@ -71,7 +71,7 @@ class PrincipalForm:
         return str(Principal(self.platform, self.kind, self.id, self.space))
 
     def accepts(self, text: str) -> bool:
-        """Whether this is a principal of this form."""
+        """Return whether this is a principal of this form."""
         try:
             given = Principal.parse(text)
         except ValueError:
@@ -93,6 +93,6 @@ PRINCIPAL_FORMS = (  # of Footnote itself; each platform's are in its plugin
 
 
 def mail_principal(address: str) -> str:
-    """The principal of whoever holds this e-mail address; empty for what is no address."""
+    """Return the principal of the one who holds this e-mail address; empty for what is no address."""
     form, text = PRINCIPAL_FORMS[-1], str(Principal("mail", PrincipalKind.USER, address.strip().casefold()))
     return text if "@" in address and form.accepts(text) else ""

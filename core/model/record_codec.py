@@ -19,7 +19,7 @@ OWNER = "@person"  # the field that says whose a record is, whatever the record 
 
 
 def to_fields(record: Record) -> dict[str, str]:
-    """A record at rest: its fields by name, as text; empty values stand there empty."""
+    """Return a record at rest: its fields by name, as text; empty values stand there empty."""
     layout = layout_of(type(record))
     found: dict[str, str] = {}
     for field in layout.stored:
@@ -35,7 +35,7 @@ def to_fields(record: Record) -> dict[str, str]:
 
 
 def from_fields(blank: R, kept: Mapping[str, str]) -> R | None:
-    """The record at this one's address; None where nothing is kept. Raises ValueError for what is no such record."""
+    """Return the record at this address; None if nothing is kept. Raises ValueError for another record."""
     layout = layout_of(type(blank))
     if not kept or (layout.entry and blank.address.entry not in kept):
         return None
@@ -52,14 +52,14 @@ def from_fields(blank: R, kept: Mapping[str, str]) -> R | None:
 
 
 def entries_from_fields(blank: R, kept: Mapping[str, str]) -> list[R]:
-    """All records that share this one's place and subject. Raises ValueError for what is no such record."""
+    """Return all records that share this one's place and subject. Raises ValueError for what is no such record."""
     entry = layout_of(type(blank)).entry
     found = [from_fields(replace(blank, **{entry: name}), kept) for name in kept]
     return [record for record in found if record is not None]
 
 
 def changed_fields(record: Record, was: Record | None) -> dict[str, str]:
-    """What has to be written so that what is kept as ``was`` becomes this record; always whose it is."""
+    """Return what has to be written so that what is kept as ``was`` becomes this record; always whose it is."""
     now = to_fields(record)
     if was is None:
         return {name: text for name, text in now.items() if text}
@@ -87,7 +87,7 @@ def _readable(blank: Record, kept: Mapping[str, str]) -> Record | None:
 
 
 def _blank(kind: type[Record], place: str, subject: str) -> Record | None:
-    """The record of this type that would be kept there; None where the type is kept elsewhere."""
+    """Return the record of this type that would be kept there; None where the type is kept elsewhere."""
     layout = layout_of(kind)
     matches = [pattern.fullmatch(text) for pattern, text in zip(layout.patterns, (place, subject), strict=True)]
     try:
@@ -142,14 +142,14 @@ def _value(kind: Any, text: str) -> Any:
 
 
 def mentions(text: str, person_id: str) -> bool:
-    """Whether a person's qualified id stands in a text; another's that only begins in the same way does not count."""
+    """Whether a person's qualified id is in a text; another's that only begins in the same way does not count."""
     return person_id in text and re.search(rf"(?<!\w){re.escape(person_id)}(?!\w)", text) is not None
 
 
 def fields_of(
     place: str, subject: str, values: Mapping[str, str], person_id: str, traces: Collection[str] = ()
 ) -> set[str]:
-    """The fields of what is kept at an address that go with this person: all of them where the record is theirs.
+    """Return the fields of what is kept at an address that go with this person: all of them where the record is theirs.
 
     Of another's, those go that name the person, or one of these traces of theirs.
     """

@@ -2,7 +2,7 @@
 
 A record type is a frozen, keyword-only dataclass below ``Record``. Where a record is kept follows from its own fields,
 and the fields that say whose it is are marked ``PERSON`` or ``THREAD``. A store indexes every record under its owners
-as it writes it, so that whoever adds a type adds it to what is forgotten with a person or a thread; a type without an
+as it writes it, so that every new type is added to what is forgotten with a person or a thread; a type without an
 owner is refused. How a record reads at rest is ``record_codec``'s.
 
 Without slots: those would make every class twice, and ``record_types`` would find the one that nobody uses.
@@ -21,7 +21,7 @@ from core.model.incoming_events import IncomingMessage
 
 PERSON = {"owner": "person"}  # a person's qualified id
 THREAD = {"owner": "thread"}  # a ThreadKey
-UNSTORED = {"unstored": True}  # of an owner that is indexed, and stands nowhere in the record at rest
+UNSTORED = {"unstored": True}  # of an owner that is indexed, and is nowhere in the record at rest
 NUMBERED = {"numbered": "part-"}  # a tuple, each value in a field of its own: part-1, part-2, …
 
 _NUMBERS = (int, float, bool, tuple[int, ...], tuple[float, ...])
@@ -87,7 +87,7 @@ R = TypeVar("R", bound=Record)
 
 
 def record_types() -> tuple[type[Record], ...]:
-    """Every type of record that is defined, by name: all of them may belong to a person or a thread."""
+    """Return every type of record that is defined, by name: all of them may belong to a person or a thread."""
     found: dict[str, type[Record]] = {}
     waiting: list[type[Record]] = [Record]
     while waiting:
@@ -111,7 +111,7 @@ class Layout:
 
 
 def layout_of(kind: type[Record]) -> Layout:
-    """The layout of a type."""
+    """Return the layout of a type."""
     return _layout(kind)  # type: ignore[arg-type]  # a class can be hashed; mypy asks its instances
 
 
@@ -139,12 +139,12 @@ def _check_owner(kind: type[Record]) -> None:
 
 
 def _names_in(kept_at: Address) -> frozenset[str]:
-    """The fields that make an address."""
+    """Return the fields that make an address."""
     return frozenset(_PLACEHOLDER.findall(f"{kept_at.place} {kept_at.subject} {kept_at.entry}"))
 
 
 def key_text(value: object) -> str:
-    """A value as it stands in an address: a text, or a ThreadKey."""
+    """Return a value as it is in an address: a text, or a ThreadKey."""
     return str(value or "")
 
 

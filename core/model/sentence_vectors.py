@@ -20,7 +20,7 @@ _MOST = 127  # of a number in eight bits
 class SentenceVectors:
     """The vectors of some texts, in order; of the first ones where there was no room for all.
 
-    ``digest`` is that of all the texts, by which whoever parts the passage in another way notices. ``numbers`` are
+    ``digest`` is that of all the texts, by which another way of cutting the passage is noticed. ``numbers`` are
     (n, dimension) signed bytes, row by row, each row on a scale of its own.
     """
 
@@ -50,7 +50,7 @@ NO_SENTENCES = SentenceVectors()
 
 
 def digest_of(texts: Sequence[str]) -> str:
-    """What tells these texts, in this order, from others."""
+    """Return what tells these texts, in this order, from others."""
     return blake2b("\x1f".join(texts).encode(errors="replace"), digest_size=6).hexdigest()
 
 

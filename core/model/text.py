@@ -36,7 +36,7 @@ _stemmers = threading.local()  # a stemmer keeps its word in itself while it wor
 
 
 def snowball(language: str, word: str) -> str:
-    """The Snowball stem of a lower-cased word of this language."""
+    """Return the Snowball stem of a lower-cased word of this language."""
     if not hasattr(_stemmers, language):
         import snowballstemmer
 
@@ -46,24 +46,24 @@ def snowball(language: str, word: str) -> str:
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """The English Snowball stem of a word, lower-cased."""
+    """Return the English Snowball stem of a word, lower-cased."""
     return snowball("english", word.casefold())
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text as they stand, in order: letters and digits, with inner points and apostrophes."""
+    """Return the words of a text as they stand, in order: letters and digits, with inner points and apostrophes."""
     return tuple(_WORD.findall(text))
 
 
 @lru_cache(maxsize=4_096)  # of one question the same sentences are asked for ten times over
 def content_words(text: str) -> tuple[str, ...]:
-    """The stems of the words that carry meaning, in order, repeated where the text repeats them."""
+    """Return the stems of the words that carry meaning, in order, repeated where the text repeats them."""
     bare = (word.casefold().replace("’", "'").removesuffix("'s") for word in words(text))
     return tuple(stem(word) for word in bare if word not in STOPWORDS)
 
 
 def without_stopwords(text: str) -> str:
-    """The words of a text that carry meaning, unstemmed, one space between them; the text itself where none does.
+    """Return the words of a text that carry meaning, unstemmed; the text itself if none does.
 
     All words of an identifier carry meaning: "too many pallets", written with underscores, is the name of an error.
     """
@@ -77,7 +77,7 @@ def without_stopwords(text: str) -> str:
 
 
 def sentences(text: str) -> tuple[str, ...]:
-    """The sentences of a text, each verbatim and stripped. So is each list item and table row."""
+    """Return the sentences of a text, each verbatim and stripped. So is each list item and table row."""
     found: list[str] = []
     start = 0
     for gap in _BREAK.finditer(text):
@@ -99,11 +99,11 @@ _NUMBER = re.compile(r"\d{1,4}")
 
 
 def cited_ids(text: str) -> tuple[int, ...]:
-    """The evidence ids that a text names, in order of first mention."""
+    """Return the evidence ids that a text names, in order of first mention."""
     found = (int(number) for marker in MARKER.finditer(text) for number in _NUMBER.findall(marker.group(1)))
     return tuple(dict.fromkeys(found))
 
 
 def without_markers(text: str) -> str:
-    """The text without its ``[n]`` markers."""
+    """Return the text without its ``[n]`` markers."""
     return MARKER.sub("", text)

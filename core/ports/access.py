@@ -53,13 +53,13 @@ class ApiTokens(Protocol):
         """Keep it, replacing the one of this id. Raises Busy when there are too many."""
 
     async def find(self, token_id: str) -> KeptToken | None:
-        """The one of this id, revoked or not."""
+        """Return the one of this id, revoked or not."""
 
     async def all(self) -> Sequence[ApiToken]:
-        """All of them, the newest first."""
+        """Return all of them, the newest first."""
 
     async def count_use(self, token_id: str, seconds: int) -> int:
-        """How often it was used within this many seconds, this time included."""
+        """Return how often it was used within this many seconds, this time included."""
 
 
 CODE_SECONDS = 15 * 60
@@ -98,13 +98,13 @@ class WebSessions(Protocol):
         """Sign out."""
 
     async def issue_code(self, session: WebSession) -> str:
-        """A code that signs in as this, once, within CODE_SECONDS."""
+        """Return a code that signs in as this, once, within CODE_SECONDS."""
 
     async def take_code(self, code: str) -> WebSession | None:
-        """What the code stands for: of many callers exactly one gets it."""
+        """Return what the code means: of many callers exactly one gets it."""
 
     async def count(self, what: str, seconds: int) -> int:
-        """How often this was counted within this many seconds, this time included."""
+        """Return how often this was counted within this many seconds, this time included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,4 +126,4 @@ class Audit(Protocol):
         """Keep it, with the time."""
 
     async def recent(self, limit: int = 100) -> Sequence[AuditEntry]:
-        """The newest entries, newest first."""
+        """Return the newest entries, newest first."""

@@ -34,7 +34,7 @@ class AnswerView(Protocol):
     A view shows each piece of text at most once and swallows none, whatever its platform does to a stream.
 
     The last call keeps what it showed and the outcome in one write (``MessageState.settle``). Whatever the platform
-    refuses, the outcome arrives once: in its place, else posted anew, else in plain text, else as a direct message to
+    refuses, the outcome arrives once: in its place, else posted again, else in plain text, else as a direct message to
     the one who asked; where nothing at all reaches them it is logged. So no call raises anything but Unavailable, when
     the platform or a store is away and the question must be tried again later, and LeaseLost.
     """
@@ -72,7 +72,7 @@ class AnswerView(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """Somebody works on it, perhaps anew: what was shown before is void."""
+    """Somebody works on it, perhaps again: what was shown before is void."""
 
     kind: Literal["begun"] = "begun"
 
@@ -95,7 +95,7 @@ class TextAdded:
 
 @dataclass(frozen=True, slots=True)
 class TextVoided:
-    """What was streamed does not hold: the text begins anew."""
+    """What was streamed does not hold: the text begins again."""
 
     kind: Literal["void"] = "void"
 
@@ -136,4 +136,4 @@ class AnswerStream(Protocol):
         """Add to the stream. Raises StoreUnavailable."""
 
     async def read(self, thread: str, subject: str, after: str = "") -> Updates:
-        """What came after this place, at most some hundreds; at once, also when that is nothing."""
+        """Return what came after this place, at most some hundreds; at once, also when that is nothing."""

@@ -16,7 +16,7 @@ class Catalog(Protocol):
     """
 
     async def bases(self) -> Sequence[KnowledgeBase]:
-        """All bases, by name."""
+        """Return all bases, by name."""
 
     async def save_base(self, base: KnowledgeBase) -> None:
         """Create or replace a base's description and grants."""
@@ -25,10 +25,10 @@ class Catalog(Protocol):
         """Forget a base and the entries of its documents."""
 
     async def documents(self, bases: frozenset[str]) -> Sequence[Document]:
-        """The documents of these bases, by base and title."""
+        """Return the documents of these bases, by base and title."""
 
     async def document(self, document_id: str) -> Document | None:
-        """One document at its visible version."""
+        """Return one document at its visible version."""
 
     async def publish(self, document: Document) -> Document | None:
         """Make this version the visible one, in one step; what it replaced."""
@@ -40,10 +40,10 @@ class Catalog(Protocol):
         """Make a document invisible at once; what it was."""
 
     async def visible_versions(self, document_ids: Sequence[str]) -> Mapping[str, str]:
-        """The visible version of each of these documents; invisible ones are absent."""
+        """Return the visible version of each of these documents; invisible ones are absent."""
 
     async def changes(self) -> int:
-        """How often bases and documents were changed, ever, by the methods above.
+        """Return how often bases and documents were changed, ever, by the methods above.
 
         The number is written in the same step as the change, so a store that lost its end has a smaller one.
         """
@@ -65,10 +65,10 @@ class BlobStore(Protocol):
         """Keep them durably. Raises DocumentRejected when there is no room."""
 
     async def read(self, name: str) -> bytes | None:
-        """The bytes; None when they are not there (any more)."""
+        """Return the bytes; None when they are not there (any more)."""
 
     async def sizes(self, names: Collection[str]) -> Mapping[str, int]:
-        """Of each of these names that is there, how many bytes; what they hold is not read."""
+        """Return of each of these names that is there, how many bytes; what they hold is not read."""
 
     async def forget(self, name: str) -> None:
         """Remove them, if they are there."""
@@ -77,7 +77,7 @@ class BlobStore(Protocol):
         """Remove everything that was kept longer ago, but for what these names name; how many."""
 
     def entries(self) -> AsyncIterator[tuple[str, bytes]]:
-        """Everything that is kept: (the store's own name for it, the bytes)."""
+        """Yield everything that is kept: (the store's own name for it, the bytes)."""
 
     async def keep_entry(self, entry: str, data: bytes) -> None:
         """Keep what ``entries`` of another store gave. Raises DocumentRejected as ``keep`` does."""
@@ -111,10 +111,10 @@ class TrashStore(Protocol):
         """Keep it in place of an earlier one of the same key."""
 
     async def removals(self) -> Sequence[RemovedDocument]:
-        """Everything that is kept, the latest first."""
+        """Return everything that is kept, the latest first."""
 
     async def removal(self, document_id: str) -> RemovedDocument | None:
-        """The removal of this document; what was replaced is no removal."""
+        """Return the removal of this document; what was replaced is no removal."""
 
     async def forget_removal(self, key: str) -> None:
-        """It was restored, or its time is over; nothing happens where it is not known."""
+        """Forget what was restored or is too old; do nothing if it is not known."""

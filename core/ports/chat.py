@@ -133,10 +133,10 @@ class Surface(Protocol[Posted_contra]):
         """Find or make the place of the answer; with it the id of its first message, by default the one given."""
 
     async def next_place(self, mode: ReplyMode) -> AnswerPlace | None:
-        """The place that answers the same question in this mode; None where there is none."""
+        """Return the place that answers the same question in this mode; None where there is none."""
 
     async def is_deleted(self, place: AnswerPlace) -> bool:
-        """Whether the place was deleted, and not only closed to us."""
+        """Return whether the place was deleted, and not only closed to us."""
 
     async def post(self, place: AnswerPlace, payload: Posted_contra, key: PartKey) -> str:
         """Post a message; its id, empty where it can be neither edited nor found."""
@@ -150,7 +150,7 @@ class Surface(Protocol[Posted_contra]):
         """Delete a message of ours; one that does not exist any more is deleted."""
 
     async def find(self, place: AnswerPlace, key: PartKey, known: Collection[str]) -> str:
-        """The id of a message that was posted and not kept; empty where there is none, or none but the known ones."""
+        """Return the id of a message that was posted and not kept; empty if all are known."""
 
 
 class Streaming(Protocol[Payload]):
@@ -160,7 +160,7 @@ class Streaming(Protocol[Payload]):
     longest: int  # characters
 
     def text(self, written: str) -> str:
-        """The text as it is streamed; of a longer text it begins with that of a shorter one."""
+        """Return the text as it is streamed; of a longer text it begins with that of a shorter one."""
 
     async def start(self, step: Step) -> str:
         """Begin a stream with this step; the message's id."""
@@ -174,23 +174,23 @@ class Streaming(Protocol[Payload]):
         """End it, with the rest of the text and what is shown below that."""
 
     def below(self, end: End, work: Work) -> Payload | None:
-        """What is missing where the stream shows the very text of this end; None where the message has to be edited."""
+        """Return what the stream lacks if it shows this end's very text; None if the message has to be edited."""
 
 
 class Renderer(Protocol[Payload]):
     """How messages look: pure functions that know the platform's limits."""
 
     def progress(self, work: Work, place: AnswerPlace) -> Payload:
-        """The work as it goes."""
+        """Return the work as it goes."""
 
     def end(self, end: End, work: Work, place: AnswerPlace) -> Sequence[Payload]:
-        """The end, in as many messages as it takes."""
+        """Return the end, in as many messages as it takes."""
 
     def closed_card(self, card: Checkpoint) -> Payload:
-        """A card whose time is over, without its choices."""
+        """Return a card whose time is over, without its choices."""
 
     def plain(self, payload: Payload, *, edited: bool) -> Payload | None:
-        """The same in plain text; None where that cannot be posted or, ``edited``, be put into a message."""
+        """Return the same in plain text; None where that cannot be posted or, ``edited``, be put into a message."""
 
 
 class DeliveryHooks(Generic[Payload]):
@@ -201,29 +201,29 @@ class DeliveryHooks(Generic[Payload]):
         return ()
 
     def opening(self, state: ChatQuestionState) -> ChatQuestionState:
-        """The state with what the platform keeps from the first sign on."""
+        """Return the state with what the platform keeps from the first sign on."""
         return state
 
     async def left_card(self) -> Payload | None:
-        """The card that led here, without its choices; None where it shows none any more."""
+        """Return the card that led here, without its choices; None where it shows none any more."""
         return None
 
     def beside(self, message: str) -> Sequence[Record]:
-        """What is kept in the same step as the id of the first message."""
+        """Return what is kept in the same step as the id of the first message."""
         return ()
 
     async def remember(self, place: AnswerPlace, messages: Sequence[str]) -> None:
         """Keep what leads from these messages back to the question."""
 
     async def shown(self, end: End | None) -> None:
-        """The first sign is shown, or this end is and was kept."""
+        """React to the first sign being shown, or to this end being shown and kept."""
 
     async def ending(self, end: End, work: Work) -> None:
         """Look up what the rendering of this end needs."""
 
     async def left(self, place: AnswerPlace) -> None:
-        """The answer was removed from this place."""
+        """React to the answer's removal from this place."""
 
     def last_words(self, trace_id: str) -> tuple[AnswerPlace, Payload] | None:
-        """What to say where, when no place takes the end; None: nothing."""
+        """Return what to say where, when no place takes the end; None: nothing."""
         return None

@@ -31,7 +31,7 @@ class SettingField:
 
 @dataclass(frozen=True, slots=True)
 class ReaderSet:
-    """People and groups of the source, by its own ids; whoever is in any of them may read."""
+    """People and groups of the source, by its own ids; anyone who is in any of them may read."""
 
     people: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
@@ -86,7 +86,7 @@ class ChangePage:
 
     Attributes:
         items: what is new or may have changed; the same item may come twice.
-        deleted: the ids of what is gone.
+        deleted: the ids of what no longer exists.
         cursor: where the next call goes on, in this round or the next one.
         more: whether this round has more pages.
         whole: whether this round lists all there is, so that an item that it does not name may be gone.
@@ -118,7 +118,7 @@ class FetchFailure:
 
 @dataclass(frozen=True, slots=True)
 class SourceCheck:
-    """What a check found: whom the token belongs to, what it may read, and roughly how much there is.
+    """What a check found: who owns the token, what it may read, and roughly how much there is.
 
     ``warnings`` name what the token lacks, and what follows from that.
     """
@@ -140,7 +140,7 @@ class Connector(Protocol):
         """Try the token, its scopes and one document."""
 
     async def changes(self, cursor: str) -> ChangePage:
-        """The next page of changes after ``cursor``; empty at the very first call.
+        """Return the next page of changes after ``cursor``; empty at the very first call.
 
         The same cursor may be given again after a crash, and then brings the same changes or newer ones.
         """
@@ -149,13 +149,13 @@ class Connector(Protocol):
         """Those of these items that the source still has, as they are now; at most ``ConnectorPlugin.batch`` ids."""
 
     def fetch(self, items: Sequence[SourceItem]) -> AsyncIterator[Content | FetchFailure]:
-        """What these items say, at most ``ConnectorPlugin.batch`` at once. One that yields nothing is gone."""
+        """Yield what these items say, at most ``ConnectorPlugin.batch`` at once. One without any no longer exists."""
 
     async def members(self, group: str) -> Sequence[SourcePerson]:
         """Everyone in a group, those of nested groups too; of ``EVERYONE_IN_SITE`` and ``ANYONE`` nobody by name."""
 
     async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
-        """These people, as far as the source tells of them."""
+        """Return these people, as far as the source tells of them."""
 
 
 Params = Mapping[str, str | Sequence[str]]
@@ -166,16 +166,16 @@ class Http(Protocol):
     """Calls to one origin, under the address policy: retries, rate limits, deadlines and sizes are settled here."""
 
     async def get(self, path: str, params: Params | None = None) -> Any:
-        """The JSON behind a path of this origin. Raises NotFound, SourceRefused, RightMissing, SourceUnavailable."""
+        """Return the JSON behind a path. Raises NotFound, SourceRefused, RightMissing, SourceUnavailable."""
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """The JSON that answers this JSON. Raises as ``get`` does."""
+        """Return the JSON that answers this JSON. Raises as ``get`` does."""
 
     async def post_form(self, path: str, fields: Mapping[str, str]) -> Any:
-        """The JSON that answers this form. Raises as ``get`` does."""
+        """Return the JSON that answers this form. Raises as ``get`` does."""
 
     async def download(self, path: str, params: Params | None = None) -> bytes:
-        """The bytes behind a path; a redirect to another origin is followed without our headers.
+        """Return the bytes behind a path; a redirect to another origin is followed without our headers.
 
         Raises as ``get`` does, and DocumentRejected for more bytes than a document may have.
         """
@@ -205,7 +205,7 @@ class ConnectorPlugin(Protocol):
     batch: int
 
     def open(self, settings: Mapping[str, str], http: OpenHttp) -> AbstractAsyncContextManager[Connector]:
-        """A connector for these settings, secrets included. Raises ConfigurationError for settings that cannot be."""
+        """Open a connector with these settings, secrets included. Raises ConfigurationError for invalid ones."""
 
 
 class ConnectionStore(Protocol):
@@ -215,7 +215,7 @@ class ConnectionStore(Protocol):
         """Keep it, replacing the earlier one of the same name."""
 
     async def connections(self) -> Sequence[Connection]:
-        """All of them, by name."""
+        """Return all of them, by name."""
 
     async def remove_connection(self, name: str) -> None:
         """Forget a connection, its state and its items."""
@@ -224,7 +224,7 @@ class ConnectionStore(Protocol):
         """Keep the state and these items in one step."""
 
     async def state(self, name: str) -> SyncState:
-        """How far it is; a new state where nothing is kept."""
+        """Return how far it is; a new state where nothing is kept."""
 
     async def save_items(self, name: str, items: Collection[SyncedItem]) -> None:
         """Keep these items."""
@@ -233,14 +233,14 @@ class ConnectionStore(Protocol):
         """Forget these items."""
 
     async def items(self, name: str) -> Mapping[str, SyncedItem]:
-        """All items of a connection, by id."""
+        """Return all items of a connection, by id."""
 
 
 class SecretBox(Protocol):
     """Encrypts what must not lie open in a store."""
 
     def seal(self, secret: str) -> str:
-        """The secret, encrypted."""
+        """Return the secret, encrypted."""
 
     def unseal(self, sealed: str) -> str:
-        """The inverse of ``seal``. Raises ConfigurationError where the key is another one."""
+        """Return the inverse of ``seal``. Raises ConfigurationError where the key is another one."""

@@ -39,26 +39,26 @@ class Inbox(Protocol):
         """Keep it durably; False when this id was there before. Raises Busy when the person has too many waiting."""
 
     async def take(self, worker: str, timeout: timedelta) -> Lease | None:
-        """The next delivery of a thread nobody works on, fairly between people; None after ``timeout``."""
+        """Return the next delivery of a thread nobody works on, fairly between people; None after ``timeout``."""
 
     async def renew(self, lease: Lease) -> None:
         """Extend the lease. Raises LeaseLost when another holds the thread."""
 
     async def begin(self, lease: Lease) -> int:
-        """The work on it begins: how many runs of it have begun now, this one included. Raises LeaseLost.
+        """Return the work on it begins: how many runs of it have begun now, this one included. Raises LeaseLost.
 
         Taking a lease counts for nothing: a worker may die while it still opens its index. Said again under the same
         lease, it counts once.
         """
 
     async def complete(self, lease: Lease) -> None:
-        """The delivery has had its outcome. Raises LeaseLost."""
+        """Mark the delivery as done. Raises LeaseLost."""
 
     async def hand_back(self, lease: Lease) -> None:
         """Give it up unfinished; it is taken again at once, and a run that was begun under it does not count."""
 
     async def count_waiting(self) -> int:
-        """How many deliveries are not done."""
+        """Return how many deliveries are not done."""
 
 
 class NamedLeases(Protocol):
@@ -88,7 +88,7 @@ class ProcessRegistry(Protocol):
         """Be known from now on, or still. Raises StoreUnavailable."""
 
     async def live_processes(self) -> Sequence[ServingProcess]:
-        """Those that have announced themselves and not run out, by name. Raises StoreUnavailable."""
+        """Return those that have announced themselves and not run out, by name. Raises StoreUnavailable."""
 
     async def withdraw(self, name: str) -> None:
         """Be known no more. Raises StoreUnavailable."""

@@ -46,10 +46,10 @@ class Reranker(Protocol):
 
     @property
     def available(self) -> bool:
-        """Whether a model is loaded; without one the fused order stands."""
+        """Whether a model is loaded; without one the fused order is kept."""
 
     async def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float] | None:
-        """A probability in [0, 1] for each text, or None when no model is available."""
+        """Return a probability in [0, 1] for each text, or None when no model is available."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +91,16 @@ class Index(Protocol):
         """Insert or replace by passage id. Searchable on return."""
 
     async def confirm(self, document: str, version: str) -> int:
-        """How many passages of this version there are, counted when whoever searches from now on finds all of them."""
+        """How many passages of this version there are, counted once every search finds all of them."""
 
     async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, PassageVectors]:
-        """The vectors of those passages that are already there, so that they need not be encoded again."""
+        """Return the vectors of those passages that are already there, so that they need not be encoded again."""
 
     async def remove(self, document: str, *, keep_version: str | None = None) -> int:
         """Delete a document's passages, or all but one version's; how many there were."""
 
     async def passages(self, document: str, version: str, scope: Scope) -> Sequence[Passage]:
-        """All passages of one version of a document, in reading order."""
+        """Return all passages of one version of a document, in reading order."""
 
     @property
     def identity(self) -> str:
@@ -110,10 +110,10 @@ class Index(Protocol):
         """Of each document (by id) how many passages of exactly this version there are; of none, nothing is said."""
 
     async def count(self, scope: Scope | None = None) -> int:
-        """How many passages there are; of everything when scope is None."""
+        """Return how many passages there are; of everything when scope is None."""
 
     async def versions(self) -> Mapping[str, frozenset[str]]:
-        """Every document id present, with its versions: for cleaning up after an interrupted ingest.
+        """Return every document id present, with its versions: for cleaning up after an interrupted ingest.
 
         It looks at every passage, which takes seconds where there are many: once at the start or once a day.
         """

@@ -17,19 +17,19 @@ class JobStore(Protocol):
         """Keep a new job; False when one of this id is known."""
 
     async def read(self, job_id: str) -> Job | None:
-        """A job as it is now; None when it is unknown."""
+        """Return a job as it is now; None when it is unknown."""
 
     async def record(self, job: Job, items: Sequence[JobItem] = ()) -> None:
         """Replace what is known of a job, and of these of its items. Whether it was cancelled stays as it is."""
 
     async def cancel(self, job_id: str, by: str) -> bool:
-        """Ask whoever works on it to end it; False when it is unknown or asked already."""
+        """Ask the worker of this job to end it; False when it is unknown or asked already."""
 
     async def find_canceller(self, job_id: str) -> str:
-        """Who cancelled it; empty when nobody did."""
+        """Return who cancelled it; empty when nobody did."""
 
     async def recent(self, limit: int = 50) -> Sequence[Job]:
-        """The newest jobs, newest first."""
+        """Return the newest jobs, newest first."""
 
 
 class Every(StrEnum):
@@ -62,7 +62,7 @@ class Schedule:
     limit: int = 0
 
     def is_due(self, now: datetime) -> bool:
-        """Whether its time has come, or is further off than its interval: then the clock was set back since."""
+        """Return whether its time has come, or is further off than its interval: then the clock was set back since."""
         interval = self.every.interval
         return interval is not None and not timedelta() < self.next_at - now <= interval
 
@@ -74,7 +74,7 @@ class ScheduleStore(Protocol):
         """Keep it, replacing the earlier one of the same link in the same base; NEVER takes it away."""
 
     async def schedules(self) -> Sequence[Schedule]:
-        """All of them, the next one first."""
+        """Return all of them, the next one first."""
 
 
 class SiteStore(Protocol):
@@ -84,7 +84,7 @@ class SiteStore(Protocol):
         """Keep it, replacing what was known of the same link in the same base; without pages it goes."""
 
     async def sites(self, base: str) -> Sequence[Site]:
-        """The sites of a base, by link."""
+        """Return the sites of a base, by link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Proposal:
     """
 
     id: str
-    base: str  # empty: whoever approves it says where
+    base: str  # empty: the admin who approves it says where
     source: str
     title: str
     text: str
@@ -126,10 +126,10 @@ class ProposalStore(Protocol):
         """Keep it. Raises Busy when too many wait, of this person or altogether."""
 
     async def proposals(self) -> Sequence[Proposal]:
-        """Those that wait, oldest first."""
+        """Return those that wait, oldest first."""
 
     async def proposal(self, proposal_id: str) -> Proposal | None:
-        """A proposal by its id; None when it is unknown or decided."""
+        """Return a proposal by its id; None when it is unknown or decided."""
 
     async def decide(self, decision: Decision) -> Decision | None:
         """Decide on what waits, once; the decision that holds, which may be an earlier one. None when there is neither.
@@ -138,10 +138,10 @@ class ProposalStore(Protocol):
         """
 
     async def decision(self, proposal_id: str) -> Decision | None:
-        """What was decided on it, as long as that is known: for weeks."""
+        """Return what was decided on it, as long as that is known: for weeks."""
 
     async def open_decisions(self) -> Sequence[Decision]:
         """Approvals whose job may not be in line yet, oldest first."""
 
     async def settle(self, proposal_id: str) -> None:
-        """The job of its approval is in line: who decided stays known, what was proposed is forgotten here."""
+        """Forget what was proposed once the job of its approval is queued; who decided stays known."""

@@ -38,10 +38,10 @@ class Memory(Protocol):
     """Keeps each thread. Bounded: a number of turns and a time to live; keys of one thread share a hash tag."""
 
     async def recall(self, key: ThreadKey) -> ThreadRecord:
-        """All that is kept of this thread; an empty record when it is new."""
+        """Return all that is kept of this thread; an empty record when it is new."""
 
     async def questions_of(self, person_id: str, threads: int) -> Sequence[AskedQuestion]:
-        """What this person asked in the threads in which they asked last, at most so many; the newest first.
+        """Return what this person asked in the threads in which they asked last, at most so many; the newest first.
 
         Only what was searched for: no greetings, and nothing that was asked back.
         """
@@ -127,4 +127,4 @@ class FeedbackStore(Protocol):
         """Keep it; the person's earlier word on the same answer, which it replaces. None where it is their first."""
 
     def all(self) -> AsyncIterator[Feedback]:
-        """Everything kept, oldest first."""
+        """Yield everything kept, oldest first."""

@@ -29,10 +29,10 @@ class MessageStateStore(Protocol):
     """
 
     async def read(self, blank: R) -> R | None:
-        """The record at this one's address; None where nothing is kept. Only what makes its address has to be given."""
+        """Return the record at this address; None if nothing is kept. Only the address has to be given."""
 
     async def read_entries(self, blank: R) -> Sequence[R]:
-        """All records that share this one's place and subject, each under a name of its own."""
+        """Return all records that share this one's place and subject, each under a name of its own."""
 
     async def save(self, *records: Record, was: Record | None = None, fence: int | None = None) -> None:
         """Keep records, all in one step where they are of one thread: of each, the fields that are not empty.
@@ -51,7 +51,7 @@ class MessageStateStore(Protocol):
         """Keep it no longer; of several that share its address, this one alone."""
 
     async def request_cancel(self, thread: str, subject: str, reason: CancelReason) -> None:
-        """Ask whoever works on the question of this message in this thread to stop."""
+        """Ask the worker of the question of this message in this thread to stop."""
 
     async def take_cancel(self, thread: str, subject: str) -> CancelReason | None:
-        """Why that question is to be cancelled, taken: the next call says nothing. None when it is not."""
+        """Return why that question is to be cancelled, taken: the next call says nothing. None when it is not."""

@@ -20,10 +20,10 @@ class ChannelSettingsStore(Protocol):
     """Settings of one place (a channel or category, by id), as the admins there chose them."""
 
     async def read(self, place: str) -> ChosenSettings:
-        """What was chosen; nothing where nothing was."""
+        """Return what was chosen; nothing where nothing was."""
 
     async def places(self) -> Sequence[str]:
-        """Every place in which something is chosen, in no order."""
+        """Return every place in which something is chosen, in no order."""
 
     async def write(self, place: str, chosen: ChosenSettings) -> None:
         """Replace all that was chosen; nothing left means back to the defaults."""
@@ -82,31 +82,31 @@ class Platform(Protocol):
         """What it keeps of a question."""
 
     def answer_view(self, incoming: Incoming, message_state: MessageState[Any], trace_id: str) -> AnswerView:
-        """Where the answer to this will be visible."""
+        """Return where the answer to this will be visible."""
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """What applies in this place."""
+        """Return what applies in this place."""
 
     async def audience(self, incoming: Incoming) -> Audience:
-        """Who will be able to read the answer there, as of now."""
+        """Return who will be able to read the answer there, as of now."""
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
-        """What this person may do there, as of now."""
+        """Return what this person may do there, as of now."""
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """What was said in the thread before, oldest first; called when we are new to it."""
+        """Return what was said in the thread before, oldest first; called when we are new to it."""
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """The text of the files that hang on the message."""
+        """Return the text of the files that hang on the message."""
 
     async def complete(self, message: IncomingMessage) -> IncomingMessage:
-        """The message with what its event left out: names for ids, and what it points at where it says nothing else.
+        """Return the message with what its event left out: names for ids, and what a bare pointer points at.
 
         What cannot be looked up stays as it is.
         """
 
     async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
-        """The files on the message.
+        """Return the files on the message.
 
         With ``above``, where it has none, those on the message that it replies to and on the one that its thread began
         with.
@@ -128,7 +128,7 @@ class Platform(Protocol):
         """
 
     async def close_card(self, message: IncomingMessage, message_state: MessageState[Any], card: Checkpoint) -> None:
-        """Take the choices off a question's card whose time is over, where it stands; nothing is posted for it.
+        """Take the choices off a question's card whose time is over, where it is; nothing is posted for it.
 
         What the platform will not edit any more is logged. Raises PlatformUnavailable.
         """
@@ -151,13 +151,13 @@ class Transcript(Protocol):
     """How a platform reads what was said. Names instead of codes, without our own messages' buttons."""
 
     async def conversation(self, reference: str) -> Conversation:
-        """One thread. Raises NotFound when it is not there (any more), PlatformUnavailable."""
+        """Return one thread. Raises NotFound when it is not there (any more), PlatformUnavailable."""
 
     def reference_of(self, thread: ThreadKey) -> str:
-        """The reference to a thread in which we were asked."""
+        """Return the reference to a thread in which we were asked."""
 
     def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
-        """The newest conversations of a channel, at most ``limit``. Raises as ``conversation``."""
+        """Yield the newest conversations of a channel, at most ``limit``. Raises as ``conversation``."""
 
 
 class JobCardView(Protocol):
@@ -167,7 +167,7 @@ class JobCardView(Protocol):
         """Show this state in place of the last: called at a bounded rate, always once when the job is over.
 
         May be called in another process than the one that accepted the job, and after a restart. What it raises is
-        logged and forgotten: a card that is gone does not stop the work.
+        logged and forgotten: a card that no longer exists does not stop the work.
         """
 
 
@@ -179,7 +179,7 @@ class Announcements(Protocol):
         """The command that lists proposals there."""
 
     async def readers(self, channel: ThreadKey) -> Audience:
-        """Who reads there. Raises Denied where people of other workspaces do, NotFound, PlatformUnavailable."""
+        """Return who reads there. Raises Denied where people of other workspaces do, NotFound, PlatformUnavailable."""
 
     async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
         """Whether one of our newest messages there, not older than this, begins so; false where none can be read.
@@ -203,7 +203,7 @@ class PlatformCapabilities:
 
 @runtime_checkable
 class OffersKnowledge(Protocol):
-    """A platform from which knowledge can be brought in; whoever runs jobs asks for its capabilities once."""
+    """A platform from which knowledge can be brought in; the job runner asks for its capabilities once."""
 
     def capabilities(self) -> PlatformCapabilities:
-        """What this platform can do for knowledge commands and jobs."""
+        """Return what this platform can do for knowledge commands and jobs."""

@@ -76,4 +76,4 @@ class QuestionLog(Protocol):
         """Note that somebody corrected this answer. Of a question that is not kept nothing is noted."""
 
     def since(self, moment: datetime) -> AsyncIterator[LoggedQuestion]:
-        """Those asked at this moment or later, oldest first."""
+        """Yield those asked at this moment or later, oldest first."""

@@ -1,4 +1,4 @@
-"""Whoever decides and writes: an LLM and the extractive reasoner are the same to the loop."""
+"""What decides and writes: an LLM and the extractive reasoner are the same to the loop."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class DraftDeclined:
 class DraftRemark(str):
     """Draft text that the reasoner's own code says of the draft or the documents, such as that two versions differ.
 
-    It is shown as it stands and never checked: no model has written it, and it states nothing that a document could.
+    It is shown as it is and never checked: no model has written it, and it states nothing that a document could.
     """
 
     __slots__ = ()
@@ -96,15 +96,15 @@ class Reasoner(Protocol):
         """Reply, ask back, or search and for what."""
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: "Meter") -> Sequence[Grade]:
-        """One grade for each piece of evidence, in order; a ``GradesWithDecision`` may hold the decision too."""
+        """Return one grade for each piece of evidence, in order; a ``GradesWithDecision`` may hold the decision too."""
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: "Meter") -> Decision:
-        """Whether the graded evidence suffices, what is missing, or which readings to offer."""
+        """Return whether the graded evidence suffices, what is missing, or which readings to offer."""
 
     def compose(
         self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: "Meter"
     ) -> AsyncIterator[DraftPart]:
-        """The answer as Markdown in pieces, with ``[id]`` markers of the given evidence."""
+        """Yield the answer as Markdown in pieces, with ``[id]`` markers of the given evidence."""
 
     async def check(
         self, inquiry: Inquiry, claims: Sequence[Claim], evidence: Sequence[Evidence], meter: "Meter"
@@ -125,7 +125,7 @@ class Reasoner(Protocol):
         """Return a corrected sentence for each failed claim, in order; empty where no document says anything."""
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: "Meter") -> str:
-        """What of the question the answer leaves open, as a search query; empty when it is complete."""
+        """Return what of the question the answer leaves open, as a search query; empty when it is complete."""
 
     async def summarise(self, summary: str, turns: Sequence[Turn], meter: "Meter") -> str:
-        """The summary, extended by these turns that are about to leave the window."""
+        """Return the summary, extended by these turns that are about to leave the window."""

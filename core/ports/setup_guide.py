@@ -1,4 +1,4 @@
-"""What leads somebody through the setup: its steps, how each stands, and the tokens that are brought."""
+"""What leads somebody through the setup: its steps, how far each is, and the tokens that are brought."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
@@ -19,7 +19,7 @@ class LocalFiles(Protocol):
         """What was found, to be named by where it comes from."""
 
     def read(self, files: Sequence[NamedFile]) -> AsyncIterator[FileContent]:
-        """The content of each of these."""
+        """Yield the content of each of these."""
 
 
 class SetupGuide(Protocol):
@@ -29,16 +29,16 @@ class SetupGuide(Protocol):
         """Return the labels of the platforms that can be set up, by their names."""
 
     def steps(self, platform: str) -> Sequence[SetupStep]:
-        """What there is to do at a platform, in order."""
+        """Return what there is to do at a platform, in order."""
 
     def first_messages(self, platform: str) -> Sequence[str]:
-        """What to write in a channel once it runs, one message after the other."""
+        """Return what to write in a channel once it runs, one message after the other."""
 
     def configured_platforms(self) -> frozenset[str]:
         """Return the platforms that have a token, whether it works or not."""
 
     async def look(self, platform: str, step: SetupStep) -> SetupStepState:
-        """How this step stands, by asking the platform. What is wrong there is a check; nothing is raised for it."""
+        """How far this step is, by asking the platform. What is wrong there is a check; nothing is raised for it."""
 
     async def take_token(self, setting: str, pasted: str) -> TokenOutcome:
         """Try a token, as somebody pasted it, and keep it where it works.
@@ -47,10 +47,10 @@ class SetupGuide(Protocol):
         """
 
     def running_options(self) -> RunningOptions:
-        """How it is kept running on this machine."""
+        """Return how it is kept running on this machine."""
 
     def write_unit(self) -> str:
         """Write the systemd unit; its path. Raises ConfigurationError where that cannot be done."""
 
     async def files(self, path: str) -> LocalFiles:
-        """What lies there, recursively. Raises NotFound where there is nothing that could be read."""
+        """Return what lies there, recursively. Raises NotFound where there is nothing that could be read."""

@@ -43,14 +43,14 @@ class Web(Protocol):
     """Brings what is behind links, and walks through sites; refuses every address that is not public."""
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> FetchResult:
-        """The bytes behind a link. Raises FetchRefused with the reason, ``PageGone`` where there is no such page."""
+        """Return the bytes behind a link. Raises FetchRefused with the reason, ``PageGone`` for no such page."""
 
     def crawl(
         self, start_url: str, *, limit: int, pause: float, refused: Callable[[str, FetchRefused], None]
     ) -> AsyncIterator[FetchResult]:
-        """The pages below ``start_url``, or those that it lists when it is a sitemap; at most ``limit``.
+        """Yield the pages below ``start_url``, or those that it lists when it is a sitemap; at most ``limit``.
 
-        ``pause``: seconds between two requests. ``refused`` is told of each page that could not be fetched. Raises
+        ``pause``: seconds between two requests. ``refused`` hears of each page that could not be fetched. Raises
         FetchRefused when the first page cannot be.
         """
 
@@ -76,16 +76,16 @@ class FileStores(Protocol):
     """Lists and reads files in the places that this installation allows."""
 
     def refusal(self, address: str) -> str | None:
-        """Why this is no address of such a place, or of none that is allowed; None when it may be read."""
+        """Return why this is no address of such a place, or of none that is allowed; None when it may be read."""
 
     def files(self, address: str, *, limit: int) -> AsyncIterator[StoredFile]:
-        """The files at and below an address, at most so many, in the order of their names.
+        """Yield the files at and below an address, at most so many, in the order of their names.
 
         Raises FetchRefused, ``PageGone`` where there is nothing.
         """
 
     async def read(self, address: str, *, version: str = "") -> tuple[StoredFile, bytes] | None:
-        """A file and its bytes; None when it is still of the version given. Raises FetchRefused, ``PageGone``."""
+        """Return a file and its bytes; None if it still has this version. Raises FetchRefused, ``PageGone``."""
 
 
 PageProgress = Callable[[int, int], None]
@@ -96,7 +96,7 @@ class Parser(Protocol):
     """Turns the bytes of a file into text with headings and places."""
 
     async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> ParsedDocument:
-        """The document's text; ``progress`` hears of pages that take seconds each, because they are pictures.
+        """Return the document's text; ``progress`` hears of pages that take seconds each, because they are pictures.
 
         Raises DocumentRejected with the reason when it cannot become knowledge.
         """
@@ -114,7 +114,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class PagePicture:
-    """One page as a PNG. ``marks`` are where the quote stands, line by line; none where it is not found there."""
+    """One page as a PNG. ``marks`` are where the quote is, line by line; none where it is not found there."""
 
     png: bytes
     width: int
@@ -127,4 +127,4 @@ class PagePictures(Protocol):
     """Draws pages of untrusted files."""
 
     async def draw(self, name: str, data: bytes, page: int, quote: str = "") -> PagePicture:
-        """One page, counted from 1. Raises DocumentRejected with the reason why it cannot be drawn."""
+        """Return one page, counted from 1. Raises DocumentRejected with the reason why it cannot be drawn."""

@@ -17,13 +17,13 @@ class TraceStore(Protocol):
         """Append events to a trace, which is forgotten with this person, and with this thread (a key, as text)."""
 
     async def trace(self, trace_id: str) -> Sequence[TracedEvent]:
-        """All events of a trace, in order; empty when unknown."""
+        """Return all events of a trace, in order; empty when unknown."""
 
     async def count(self, added: UsageCounts) -> None:
         """Add these to the counts."""
 
     async def counts(self) -> UsageCounts:
-        """All that was counted since the installation began."""
+        """Return all that was counted since the installation began."""
 
 
 class DailyBudget(Protocol):
@@ -33,7 +33,7 @@ class DailyBudget(Protocol):
         """Set this much of today's budget aside, or say that it is not there. Of many callers none overspends."""
 
     async def spent_share(self) -> float:
-        """How much of today's budget is spent or set aside: 0 for nothing, 1 for all."""
+        """Return how much of today's budget is spent or set aside: 0 for nothing, 1 for all."""
 
     async def settle(self, reserved: float, spent: float) -> None:
         """Give back what was set aside, and book what was spent."""
@@ -53,8 +53,8 @@ class NoMetrics(Metrics):
     """Counts nothing: where nobody watches."""
 
     def track_work(self) -> AbstractContextManager[object]:
-        """A context that counts nothing."""
+        """Return a context that counts nothing."""
         return nullcontext()
 
     def count_outcome(self, platform: str, final: FinalEvent | None) -> None:
-        """Counts nothing."""
+        """Count nothing."""

@@ -3,7 +3,7 @@
 The order is a convex combination (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", 2022)
 of what each leg says of a passage: its score divided by that leg's best, and a tenth of its reciprocal rank (k = 60,
 Cormack et al. 2009), which holds where a leg's scores lie close together. A long question gives the lexical leg more to
-match, so that the dense leg weighs less there. What the legs found is told by its nearest sentence as well (MaxP: Dai
+match, so that the dense leg weighs less there. What the legs found is weighed by its nearest sentence too (MaxP: Dai
 and Callan, "Deeper Text Understanding for IR with Contextual Neural Language Modeling", 2019): the
 vector of a whole passage hides the one that answers. ``research/measure/fusion.py`` derives the
 constants: on each of nine sets nDCG@10 is at or above min-max halves, min-max .7 to .3 and reciprocal ranks alone, and
@@ -43,7 +43,7 @@ _PER_RELATIVE = 7.4  # this hit's fused score as a share of the best hit's
 
 
 def fuse(query: str, legs: DenseAndBm25Hits, asked: int) -> tuple[Hit, ...]:
-    """All hits of both legs, best first. ``asked`` is how many each leg was asked for.
+    """Return all hits of both legs, best first. ``asked`` is how many each leg was asked for.
 
     ``score`` estimates the probability that the passage helps to answer: a good match in one corpus has about the same
     score as an equally good one in another, and a question that nothing answers has low scores throughout.
@@ -68,20 +68,20 @@ def fuse(query: str, legs: DenseAndBm25Hits, asked: int) -> tuple[Hit, ...]:
 
 
 def _with_sentences(relative: Mapping[str, float], cosines: Mapping[str, float]) -> dict[str, float]:
-    """The nearest sentence beside the legs; of a passage whose sentences have no vectors its own counts for it."""
+    """Weigh the nearest sentence with the legs; a passage without sentence vectors counts with its own."""
     there = {name: cosines[name] for name in relative if name in cosines}
     worth = _worth(there, len(there))
     return {name: (1 - SENTENCE_WEIGHT) * legs + SENTENCE_WEIGHT * worth(name) for name, legs in relative.items()}
 
 
 def dense_weight(query: str) -> float:
-    """How far the dense leg is trusted, in [0, 1]; the rest goes to the lexical leg."""
+    """Return how far the dense leg is trusted, in [0, 1]; the rest goes to the lexical leg."""
     length = math.log(1 + len(set(content_words(query))))
     return min(_MOST, max(_LEAST, DENSE_WEIGHT + PER_LENGTH * (length - _TYPICAL_LENGTH)))
 
 
 def _level(query: str, best: Passage, cosine: float) -> float:
-    """How good the best hits are at all."""
+    """Return how good the best hits are at all."""
     asked = set(content_words(query))
     coverage = len(asked & _words_like(asked, best.searchable)) / len(asked) if asked else 0.0
     return _INTERCEPT + _PER_COSINE * cosine + _PER_COVERAGE * coverage
@@ -98,7 +98,7 @@ def _words_like(asked: set[str], text: str) -> set[str]:
 
 
 def _worth(leg: Mapping[str, float], asked: int) -> Callable[[str], float]:
-    """What a leg says of a passage, by id: its score as a share of the best, and something for its rank."""
+    """Return what a leg says of a passage, by id: its score as a share of the best, and something for its rank."""
     best, floor = _range(leg, asked)
     ranks: dict[float, int] = {}  # equal scores have one rank
     for rank, score in enumerate(sorted(leg.values(), reverse=True), 1):
@@ -113,7 +113,7 @@ def _worth(leg: Mapping[str, float], asked: int) -> Callable[[str], float]:
 
 
 def _range(leg: Mapping[str, float], asked: int) -> tuple[float, float]:
-    """The best score, and what an absent passage can have at most: nothing, when the leg had no more to return."""
+    """Return the best score, and the most an absent passage can have: nothing if the leg had no more."""
     best = max(leg.values(), default=0.0)
     floor = min(leg.values()) if leg and len(leg) >= asked else 0.0
     return (best if best > 0 else 1.0), max(0.0, floor)

@@ -28,12 +28,12 @@ _IDENTIFIER = re.compile(
 
 
 def identifiers_in(query: str) -> tuple[str, ...]:
-    """What in a query is one word by its figures or hyphens: "5.1.3", "F31", "ring-round"; no amount, time or year."""
+    """Return what is one word by figures or hyphens: "5.1.3", "F31", "ring-round"; no amount, time or year."""
     return tuple(dict.fromkeys(_IDENTIFIER.findall(query)))[:MOST_IDENTIFIERS]
 
 
 def keep_named(query: str, hits: Sequence[Hit], kept: Sequence[Hit]) -> tuple[Hit, ...]:
-    """The kept hits, the last of them given up for those of all hits that have an identifier of the query whole.
+    """Return the kept hits, the last of them given up for those of all hits that have an identifier of the query whole.
 
     First those that have it for an entry: in a heading, or at the beginning of a line or a row.
     """
@@ -102,7 +102,7 @@ class Retriever:
         self._pool = pool
 
     async def search(self, query: str, scope: Scope, limit: int = 10) -> Retrieval:
-        """The best passages for a query. Raises Unavailable when a store or the encoder does not answer."""
+        """Return the best passages for a query. Raises Unavailable when a store or the encoder does not answer."""
         if not query.strip() or limit < 1 or not scope.bases:
             return Retrieval()
         seconds: dict[str, float] = {}
@@ -147,7 +147,7 @@ class Retriever:
         try:
             scores = await self._reranker.rerank(query, [hit.passage.searchable for hit in pool])
         except Unavailable:
-            return hits, 0  # the fused order stands; whoever serves the model reports it
+            return hits, 0  # the fused order is kept; the model server reports it
         if scores is None:
             return hits, 0
         judged = [replace(hit, rerank=score, score=score) for hit, score in zip(pool, scores, strict=True)]
@@ -157,7 +157,7 @@ class Retriever:
 
 
 def spread(hits: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
-    """The ``limit`` hits to keep, best first; from its fourth passage on a document's hits count half.
+    """Return the ``limit`` hits to keep, best first; from its fourth passage on a document's hits count half.
 
     Eight passages of a long page and its neighbours may be two documents, though ten are in reach. Where a page is one
     passage, nothing changes. Measured in docs/measurements.md.
@@ -172,7 +172,7 @@ def spread(hits: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
 
 
 def further_documents(hits: Sequence[Hit], kept: Sequence[Hit]) -> tuple[Hit, ...]:
-    """The best hit of each document that none of the kept ones is from, best first, ``FURTHER`` at most."""
+    """Return the best hit of each document that none of the kept ones is from, best first, ``FURTHER`` at most."""
     return first_of_each_document(hits, (hit.passage.document for hit in kept))[:FURTHER]
 
 

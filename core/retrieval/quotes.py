@@ -1,12 +1,33 @@
 """Which stretches of a passage are shown as its quote: always verbatim, one for each sentence that it is cited for."""
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from core.model.evidence import Quote
 from core.model.markdown_lines import is_table_rule
 from core.model.text import content_words, sentences, words
-from core.retrieval.bm25 import coverage, scores
+
+
+def scores(texts: Sequence[Sequence[str]], query: Sequence[str]) -> list[float]:
+    """BM25 of each text (a sequence of words), 0 for one that shares no word with the query."""
+    wanted = set(query)
+    if not wanted or not any(texts):
+        return [0.0] * len(texts)
+    from rank_bm25 import BM25Plus  # brings numpy with it
+
+    ranked = BM25Plus([list(text) for text in texts]).get_scores(sorted(wanted))
+    # BM25Plus adds a constant for every query word that any text has: a text without a shared word is no match.
+    return [float(score) if wanted & set(text) else 0.0 for score, text in zip(ranked, texts, strict=True)]
+
+
+def coverage(texts: Sequence[Sequence[str]], query: Sequence[str], held: Collection[str]) -> float:
+    """Return the share in [0, 1] of the query's words that are held, each weighted by its rarity among the texts."""
+    wanted = set(query)
+    weights = {word: math.log((len(texts) + 1) / (sum(word in text for text in texts) or 0.5)) for word in wanted}
+    total = sum(weights.values())
+    return sum(weights[word] for word in wanted if word in held) / total if total else 0.0
+
 
 _LINK = re.compile(r"!?\[[^\[\]\n]{0,200}\]\([^()\n]{0,500}\)")
 LONGEST = 300  # characters: three lines on a phone
@@ -16,7 +37,7 @@ _QUESTION_WEIGHT = 0.5  # beside a claim the question only breaks ties: the quot
 
 
 def choose_quote(passage_text: str, query: str, claim: str = "") -> Quote:
-    """The sentence of the passage that says most of the claim and the question, with a neighbour that adds to it.
+    """Return the sentence that says most of the claim and the question, with a neighbour that adds to it.
 
     Ranked by BM25 whose statistics are of this passage alone, so that a word which the whole passage is about decides
     nothing. A sentence that is too long is cut around what matches. ``score`` is the share in [0, 1] of the claim's
@@ -42,9 +63,9 @@ def choose_quote(passage_text: str, query: str, claim: str = "") -> Quote:
 
 
 def quote_for(passage_text: str, query: str, claims: Sequence[str] = ()) -> str:
-    """What a passage is cited for, in its own words and order: the very sentence behind each claim.
+    """Return what a passage is cited for, in its own words and order: the very sentence behind each claim.
 
-    A claim that stands in the passage word for word is shown whole; for another it is what ``choose_quote`` finds.
+    A claim that is in the passage word for word is shown whole; for another it is what ``choose_quote`` finds.
     Stretches that do not touch are parted by an ellipsis. At most ``MOST`` characters, the first claims first.
     """
     stretches: list[tuple[int, int]] = []
@@ -56,7 +77,7 @@ def quote_for(passage_text: str, query: str, claims: Sequence[str] = ()) -> str:
 
 
 def _verbatim(claim: str, text: str) -> tuple[int, int] | None:
-    """Where the sentence stands that has this claim word for word, if one has and it is not overlong."""
+    """Return where the sentence is that has this claim word for word, if one has and it is not overlong."""
     said = _running_text(claim)
     spans = (span for span in _spans(text) if said.strip() and said in _running_text(text[slice(*span)]))
     return next((span for span in spans if span[1] - span[0] <= LONGEST_VERBATIM), None)
@@ -72,7 +93,7 @@ def _locate(quote: str, text: str) -> tuple[int, int]:
 
 
 def _join_stretches(text: str, stretches: Sequence[tuple[int, int]]) -> str:
-    """The stretches in the order of the text; those that touch or overlap become one."""
+    """Return the stretches in the order of the text; those that touch or overlap become one."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(stretches):
         if merged and not text[merged[-1][1] : start].strip():
@@ -87,7 +108,7 @@ def _join_stretches(text: str, stretches: Sequence[tuple[int, int]]) -> str:
 
 
 def _candidates(text: str) -> tuple[list[tuple[int, int]], frozenset[int]]:
-    """The sentences that have words; and which of them are a table's head: it repeats the question, never answers."""
+    """Return the sentences that have words, and which are a table's head: that repeats the question."""
     spans: list[tuple[int, int]] = []
     heads: set[int] = set()
     for start, end in _spans(text):
@@ -99,7 +120,7 @@ def _candidates(text: str) -> tuple[list[tuple[int, int]], frozenset[int]]:
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
-    """Where each sentence stands."""
+    """Return where each sentence is."""
     found: list[tuple[int, int]] = []
     at = 0
     for sentence in sentences(text):
@@ -116,7 +137,7 @@ def _with_neighbour(
     ranked: Sequence[float],
     decisive: frozenset[str],
 ) -> tuple[int, int]:
-    """The best sentence and the one beside it that holds wanted words it lacks, if both together are short enough."""
+    """Return the best sentence and a neighbour with wanted words that it lacks, if both are short enough."""
     missing = decisive - set(bags[best])
     choices: list[tuple[float, int, int]] = []
     for first, last, other in ((best - 1, best, best - 1), (best, best + 1, best + 1)):

@@ -32,7 +32,8 @@ from core.ports.usage import DailyBudget, Metrics, NoMetrics
 from core.service.actions.user_actions import MemoryControls
 from core.service.attached_files import FileReader
 from core.service.event_presenter import EventPresenter
-from core.service.question_service import QuestionService, has_turns_to_summarise
+from core.service.question_service import QuestionService
+from core.service.thread_memory import has_turns_to_summarise
 
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
 MOST_RUNS = 8  # a delivery whose runs have killed this many workers is given up, with a word about it
@@ -92,7 +93,7 @@ class HeldQuestion:
         await self.message_state.settle(self.message_state.kept, outcome)
 
     async def withdraw(self) -> None:
-        """The question was deleted: remove what was posted for it; a card that waits is answered by nobody."""
+        """Remove what was posted for a deleted question; a card that waits is answered by nobody."""
         services, message = self.services, self.message
         await services.message_states.take_cancel(str(message.thread), message.id)
         if self.message_state.kept.checkpoint:
@@ -228,7 +229,7 @@ class AnswerRun:
                 await showing
 
     async def _end_cancelled(self, reason: CancelReason) -> FinalEvent | None:
-        """Stopped: offer what was found. Edited: the edited question takes the place over. Deleted: remove all."""
+        """Offer what was found if stopped; let the edited question take over; remove all if deleted."""
         if reason is CancelReason.DELETED:
             await self.view.close()
             await self.asked.withdraw()
@@ -251,7 +252,7 @@ class Cancelled(Exception):
 
 
 def trace_of(lease: Lease) -> str:
-    """The trace id of a delivery: the same on every attempt, so that a retry replaces rather than adds."""
+    """Return the trace id of a delivery: the same on every attempt, so that a retry replaces rather than adds."""
     return hashlib.sha256(lease.delivery.id.encode()).hexdigest()[:16]
 
 

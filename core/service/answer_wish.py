@@ -26,7 +26,7 @@ class MessageFacts:
     direct: bool = False  # a direct message, or a place made for asking
     mentions_others: bool = False  # or replies to somebody else
     in_our_thread: bool = False  # we have answered here before
-    by_last_asker: bool = False  # of the person whom we answered last here
+    by_last_asker: bool = False  # of the person that we answered last here
     follows_answer: bool = False  # nobody has written since
     in_company: bool = False  # somebody else has written since
     muted: bool = False
@@ -191,12 +191,12 @@ _FOREIGN_STOPWORDS = frozenset(
 
 
 def wish_for_answer(signals: Iterable[str]) -> float:
-    """The probability, from 0 to 1, that a line with these signals wants our answer."""
+    """Return the probability, from 0 to 1, that a line with these signals wants our answer."""
     return 1 / (1 + math.exp(-BIAS - sum(WEIGHTS[name] for name in signals)))
 
 
 def signals_of(text: str, facts: MessageFacts) -> frozenset[str]:
-    """What speaks for an answer or against it, by the names in ``WEIGHTS``. ``text``: what of a line is said to us."""
+    """Return what speaks for or against an answer, by the names in ``WEIGHTS``. ``text`` is said to us."""
     text = _CODE.sub(" ", text)
     said = _CHANGES_TOPIC.sub("", _without_receipt(text))
     closes = not _ASKS_BY_MARK.search(said) and any(map(_CLOSES.match, _CLAUSE.split(text)))
@@ -233,7 +233,7 @@ def signals_of(text: str, facts: MessageFacts) -> frozenset[str]:
 
 
 def only_receives(text: str) -> bool:
-    """Whether a message that asks nothing thanks for an answer, or says no more than that it has arrived."""
+    """Return whether a message that asks nothing thanks for an answer, or says no more than that it has arrived."""
     said = {word.casefold().replace("’", "'") for word in words(text)}
     if _THANKS.search(text) or not said:
         return True
@@ -253,18 +253,18 @@ def is_phrase(text: str) -> bool:
 
 
 def _without_receipt(text: str) -> str:
-    """A message without the thanks and receipts at its beginning; as it is where nothing else is said."""
+    """Return a message without the thanks and receipts at its beginning; as it is where nothing else is said."""
     rest = _RECEIPT.sub("", text)
     return rest if words(rest) else text
 
 
 def exclaims(text: str) -> bool:
-    """Whether a text has a question's words and asks nothing: "what a surprise", "who even reads that"."""
+    """Return whether a text has a question's words and asks nothing: "what a surprise", "who even reads that"."""
     return _EXCLAIMS.match(text) is not None
 
 
 def meaningful(text: str) -> set[str]:
-    """The words that carry meaning in any of our languages, in small letters."""
+    """Return the words that carry meaning in any of our languages, in small letters."""
     said = {word.casefold() for word in words(text) if len(word) >= LEAST_LETTERS or word.isdigit()}
     return said - STOPWORDS - _FOREIGN_STOPWORDS
 

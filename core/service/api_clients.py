@@ -22,7 +22,7 @@ from core.ports.index import Index, Scope
 from core.retrieval.hybrid import Retrieval, Retriever
 from core.service.visibility import VisibleBases
 
-PREFIX = "footnote"  # of every token, so that whoever scans for leaked secrets finds them
+PREFIX = "footnote"  # of every token, so that anyone who scans for leaked secrets finds them
 API_PLATFORM = "api"  # in thread keys
 MOST_RATE = 6_000  # a minute
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -54,7 +54,7 @@ class ApiClient:
         return Person(f"{API_PLATFORM}:{self.id}/{user}" if user else f"{API_PLATFORM}:{self.id}", user or self.name)
 
     def thread(self, conversation: str, user: str = "") -> ThreadKey:
-        """A conversation of this client and this user: nobody else's name leads to it. Raises NotFound."""
+        """Return a conversation of this client and this user: nobody else's name leads to it. Raises NotFound."""
         if not _NAME.fullmatch(conversation):
             raise NotFound("That is no conversation's name.", remedy="Up to 64 letters, digits and . _ - @ make one.")
         return ThreadKey(API_PLATFORM, "", self.person(user).id, conversation)
@@ -65,11 +65,11 @@ class ApiClient:
             raise Denied(f"This token may not {scope}.", remedy=f"Make one with --scope {scope}.")
 
     async def visible_bases(self, catalog: Catalog) -> tuple[KnowledgeBase, ...]:
-        """The bases that it may read now."""
+        """Return the bases that it may read now."""
         return await VisibleBases(catalog).for_audience(self.audience, self.bases)
 
     async def select_bases(self, catalog: Catalog, name: str) -> frozenset[str]:
-        """The names of the bases to search: the one it names, or all it may read. Raises NotFound."""
+        """Return the names of the bases to search: the one it names, or all it may read. Raises NotFound."""
         bases = VisibleBases(catalog)
         if name:
             return await bases.select(name, self.audience, self.bases)
@@ -96,7 +96,7 @@ class ApiClients:
         rate: int = 60,
         public: bool = False,
     ) -> tuple[ApiToken, str]:
-        """A new token, and what its holder sends. A base that it names and that is not open is granted to it.
+        """Return a new token, and what its holder sends. A base that it names and that is not open is granted to it.
 
         Raises NotFound for a base that is not there or where INGEST names none, Busy when there are too many tokens.
         """
@@ -134,7 +134,7 @@ class ApiClients:
         return token, secret
 
     async def all(self) -> Sequence[ApiToken]:
-        """All tokens, the newest first; without their secrets, which nobody has."""
+        """Return all tokens, the newest first; without their secrets, which nobody has."""
         return await self.tokens.all()
 
     async def revoke(self, token_id: str, by: Person) -> ApiToken:
@@ -154,7 +154,7 @@ class ApiClients:
         return kept.token
 
     async def authenticate(self, secret: str) -> ApiClient:
-        """Who sends this request, which counts. Raises Unauthenticated, and Busy when there were too many."""
+        """Return who sends this request, which counts. Raises Unauthenticated, and Busy when there were too many."""
         token = await self._token(secret)
         if await self.tokens.count_use(token.id, _MINUTE) > token.rate:
             raise Busy(f"More than {token.rate} requests within a minute.", remedy="Wait a moment, then go on.")
@@ -175,12 +175,12 @@ class ApiClients:
 
 
 def local_owner() -> ApiClient:
-    """Whoever starts a process on this machine: they own the data directory, and read all that is in it."""
+    """Anyone who starts a process on this machine: they own the data directory, and read all that is in it."""
     return ApiClient("owner", "the owner", Audience(unrestricted=True), frozenset(TokenScope))
 
 
 def client_of(token: ApiToken) -> ApiClient:
-    """The program that holds this token."""
+    """Return the program that holds this token."""
     audience = Audience(frozenset({token.principal}), public=token.public)
     return ApiClient(token.id, token.name, audience, token.scopes, token.bases)
 
@@ -228,7 +228,7 @@ class KnowledgeReader:
     async def search(
         self, client: ApiClient, query: str, *, base: str = "", source: str = "", limit: int = 8
     ) -> Retrieval:
-        """The best passages, best first: of all bases, of one, or of the documents that ``source`` means.
+        """Return the best passages, best first: of all bases, of one, or of the documents that ``source`` means.
 
         Raises NotFound for a base or a source that is not there, Unavailable.
         """
@@ -244,13 +244,13 @@ class KnowledgeReader:
         return await self.retriever.search(query, Scope(bases, documents), max(1, min(limit, MOST_HITS)))
 
     async def documents(self, client: ApiClient, *, base: str = "", name: str = "") -> Listing:
-        """What there is, by base and title; with ``name`` those whose title or path holds it. Raises NotFound."""
+        """Return documents by base and title; with ``name`` those whose title or path holds it. Raises NotFound."""
         found = await self.catalog.documents(await client.select_bases(self.catalog, base))
         chosen = matching_sources(found, name) if name.strip() else found
         return Listing(chosen[:MOST_DOCUMENTS], max(0, len(chosen) - MOST_DOCUMENTS))
 
     async def section(self, client: ApiClient, document_id: str, section_id: str) -> Section:
-        """One section as search names it. Raises NotFound for what is not there, or not for this client."""
+        """Return one section as search names it. Raises NotFound for what is not there, or not for this client."""
         document = await self.catalog.document(document_id)
         bases = await client.select_bases(self.catalog, "")
         if document is None or document.knowledge_base not in bases:

@@ -2,7 +2,7 @@
 
 Above it is the message that it replies to, and the one that its thread began with.
 
-What is kept is where the files hang, never what they say: they are read anew for each question, for as long as the
+What is kept is where the files hang, never what they say: they are read again for each question, for as long as the
 platform gives them out. How many are read, and how much of each, is the same everywhere.
 """
 
@@ -31,12 +31,12 @@ Parse = Callable[[str, bytes], Awaitable[ParsedDocument]]
 
 
 def question_about_files(text: str, attachments: Sequence[ContextMessage]) -> str:
-    """The text of a question. One that has no words of its own ("", "^", a greeting) asks about the files, if any."""
+    """Return the text of a question. Without words of its own ("", "^", a greeting) it asks about the files."""
     return ABOUT_FILES if not text or (attachments and only_points(text)) else text
 
 
 async def read_files(files: Sequence[FileReference], fetch: Fetch, parse: Parse) -> tuple[ContextMessage, ...]:
-    """The text of each file of a message; of one that is not read, the reason in its place.
+    """Return the text of each file of a message; of one that is not read, the reason in its place.
 
     ``fetch`` brings a file's name and its bytes, at most as many as it is given; ``parse`` makes text of them. Both
     raise a FootnoteError that says why they cannot.
@@ -57,7 +57,7 @@ async def _text_of(file: FileReference, fetch: Fetch, parse: Parse) -> ContextMe
 
 
 def unread(file: FileReference, why: str) -> ContextMessage:
-    """What stands in a file's place that was not read."""
+    """Return what is in a file's place that was not read."""
     return ContextMessage(file.name or "file", f"(not read: {why})", unread=why)
 
 
@@ -70,7 +70,7 @@ class FileReader:
     async def read(
         self, platform: Platform, message: IncomingMessage, *, turns: int, fence: int | None = None
     ) -> tuple[ContextMessage, ...]:
-        """The text of the files that a message is about; ``turns`` counts those of its thread before it.
+        """Return the text of the files that a message is about; ``turns`` counts those of its thread before it.
 
         A file on it or above it that cannot be read says so in its place; of earlier ones that was said already.
         """
@@ -86,7 +86,7 @@ class FileReader:
         return tuple(one for one in await platform.attachments(kept.question) if not one.unread)
 
     async def forget(self, message: IncomingMessage) -> None:
-        """The message was deleted: what hung on it is asked about no more."""
+        """Forget the files of a deleted message."""
         blank = AttachedFiles(thread=message.thread, asker=message.asker.id)
         kept = await self.message_states.read(blank) if message.files else None
         if kept is not None and kept.question is not None and kept.question.id == message.id:

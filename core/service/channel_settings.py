@@ -29,7 +29,7 @@ from core.service.visibility import VisibleBases
 class AnswerVisibility(StrEnum):
     """Who sees an answer."""
 
-    PLACE = "place"  # whoever reads where it was asked
+    PLACE = "place"  # anyone who reads where it was asked
     ASKER = "asker"  # the asker alone, of all who read there; the asker may share it
     DIRECT = "direct"  # the asker alone, because nobody else reads there: there is nobody to share it with
 
@@ -100,17 +100,17 @@ class SettingsService:
     defaults: ChannelSettings
 
     async def effective_settings(self, *places: str) -> ChannelSettings:
-        """What applies: the defaults, then what was chosen in each of these places, the widest first."""
+        """Return what applies: the defaults, then what was chosen in each of these places, the widest first."""
         return channel_settings(self.defaults, *[await self.store.read(place) for place in places])
 
     async def require_admin(self, person: Person, place: str, *, is_admin: bool) -> None:
-        """Raises Denied, on record, for who is no admin there."""
+        """Raise Denied, on record, for who is no admin there."""
         if not is_admin:
             await self.audit.record(person.id, "settings", place, allowed=False)
             raise Denied(ONLY_ADMINS)
 
     async def selectable_bases(self, readers: Audience) -> tuple[str, ...]:
-        """The bases to which a place can be narrowed: those that whoever reads there may read."""
+        """Return the bases to which a place can be narrowed: those that anyone who reads there may read."""
         return tuple(base.name for base in await VisibleBases(self.catalog).for_audience(readers))
 
     async def save(
@@ -118,7 +118,7 @@ class SettingsService:
     ) -> ChannelSettings:
         """Replace what was chosen in a place, bounded to what can be; what applies by it.
 
-        A base that was chosen before may stay, whoever reads there by now: without it the place would have them all.
+        A base that was chosen before may stay even if others read there now: without it the place would have them all.
         Raises Denied for who is no admin; either way it is on record.
         """
         before = (await self.store.read(place)).bases or frozenset()
@@ -131,7 +131,7 @@ class SettingsService:
         return channel_settings(self.defaults, kept)
 
     async def move(self, before: str, after: str, actor: str) -> None:
-        """A place has another id for good: what was chosen there goes along, on record.
+        """Move what was chosen in a place to its new id, on record.
 
         What was granted to it does not: others may read there now, and an admin says whether it is for them. ``actor``
         is who is on record for it. Twice does nothing more.
@@ -145,7 +145,7 @@ class SettingsService:
 
 
 def _limit_bases(chosen: ChosenSettings, bases: frozenset[str]) -> ChosenSettings:
-    """What was typed or sent, within bounds; an empty choice of bases, languages or group is none."""
+    """Return what was typed or sent, within bounds; an empty choice of bases, languages or group is none."""
     return replace(
         chosen,
         bases=(chosen.bases or frozenset()) & bases or None,
@@ -169,6 +169,6 @@ class AppliedSetting:
 
 
 def explain_settings(settings: ChannelSettings, chosen: ChosenSettings) -> tuple[AppliedSetting, ...]:
-    """What applies in a place and why."""
+    """Return what applies in a place and why."""
     here = chosen.to_mapping()
     return tuple(AppliedSetting(name, value, name in here) for name, value in settings.to_mapping().items())

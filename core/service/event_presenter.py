@@ -34,7 +34,7 @@ class EventPresenter:
     """Shows one run in one answer view."""
 
     def __init__(self, view: AnswerView, trace_id: str = "") -> None:
-        """Show in this view what is recorded under this trace; a run that begins anew says its own."""
+        """Show in this view what is recorded under this trace; a run that begins again says its own."""
         self._answer_view = view
         self._trace_id = trace_id
         self._refinements = 0

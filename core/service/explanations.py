@@ -36,7 +36,7 @@ from core.ports.usage import TraceStore
 
 
 def describe_event(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - one arm for each event is the point
-    """What an event says, with its figures."""
+    """Return what an event says, with its figures."""
     match event:
         case AgentStarted():
             verb = "taken up again" if event.resumed else "asked"
@@ -83,7 +83,7 @@ def describe_event(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - 
 
 
 def _counts(*counted: tuple[int, str, str]) -> str:
-    """Each number that is not zero with its noun, which is given for one and for several."""
+    """Return each number that is not zero with its noun, which is given for one and for several."""
     return ", ".join(f"{number:,} {one if number == 1 else several}" for number, one, several in counted if number)
 
 
@@ -94,7 +94,7 @@ def _check_result(event: HallucinationChecked) -> str:
 
 
 def _outcome(answer: Answer) -> str:
-    """How an inquiry ended, what it took, and why it was not answered."""
+    """Return how an inquiry ended, what it took, and why it was not answered."""
     spent = answer.spent
     cost = _counts(
         (spent.searches, "search", "searches"),
@@ -118,7 +118,7 @@ def _routing_sentence(event: RoutingDecided) -> str:
 
 
 def _search_sentence(event: RetrievalCompleted) -> str:
-    """What was searched or read on, and what that brought. Numbers of evidence, which nobody has seen, stay out."""
+    """Return what was searched or read on, and what that brought, without the numbers of evidence."""
     where = ", ".join(event.sources[:3])
     if event.note and not where:
         return event.note if event.note.endswith((".", "?", "!")) else f"{event.note}."
@@ -181,10 +181,10 @@ async def explain_answer(
     trace_id: str = "",
     asker: str = "",
 ) -> Explanation:
-    """How an answer came about: of this trace, else of the last one in the thread that may be read.
+    """Return how an answer came about: of this trace, else of the last one in the thread that may be read.
 
-    ``visible`` are the names of the bases that whoever is told may read. With an ``asker`` only what this person asked
-    counts: where answers are for their asker alone. Raises NotFound where there is none, or its trace is gone.
+    ``visible`` are the names of the bases that the reader may read. With an ``asker`` only what this person asked
+    counts: where answers are for their asker alone. Raises NotFound where there is none, or its trace no longer exists.
     """
     readable = [
         turn

@@ -2,7 +2,7 @@
 
 They are made of what was found for a question and not used in its answer: of headings, without a model. A question is
 suggested only where the reasoner that quotes, which costs no tokens, grades its passage as an answer to it. A press is
-looked up by the answer's trace and the number of the suggestion, and asked as a question of whoever presses.
+looked up by the answer's trace and the number of the suggestion, and asked as a question of the one who presses.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ _WORDINGS = {
 
 
 async def suggest_follow_ups(run: Run, answer: Answer) -> tuple[FollowUp, ...]:
-    """The suggestions below an answer that has just been made; none where they are switched off, or nothing is left.
+    """Return the suggestions below a new answer; none if they are switched off, or nothing is left.
 
     What keeps them from being made is logged: the answer comes without them.
     """
@@ -81,13 +81,13 @@ async def suggest_follow_ups(run: Run, answer: Answer) -> tuple[FollowUp, ...]:
 
 
 def follow_ups_in(trace: Sequence[TracedEvent]) -> tuple[FollowUp, ...]:
-    """The suggestions below the answer that a trace ended with."""
+    """Return the suggestions below the answer that a trace ended with."""
     answers = [one.event.answer for one in trace if isinstance(one.event, AgentCompleted)]
     return answers[-1].follow_ups if answers else ()
 
 
 def follow_up_on(passage: Passage) -> FollowUp:
-    """The question that a passage with a heading answers; a heading that asks is the question itself."""
+    """Return the question that a passage with a heading answers; a heading that asks is the question itself."""
     topic = topic_of(passage)
     if topic.endswith("?"):
         return FollowUp(short_label(topic), topic)
@@ -97,7 +97,7 @@ def follow_up_on(passage: Passage) -> FollowUp:
 
 
 def _unused_evidence(run: Run, answer: Answer) -> Sequence[Evidence]:
-    """What was found and neither this answer nor an earlier one is from, a passage a section.
+    """Return what was found and neither this answer nor an earlier one is from, a passage a section.
 
     Documents that the answer cites come first, then what fits the question best; of another document only what is near
     the question, below a heading that is understood without its title.
@@ -132,7 +132,7 @@ def _passages_cited_before(run: Run) -> frozenset[str]:
 
 
 def names_topic(passage: Passage) -> bool:
-    """Whether a passage stands below a heading that says what it is about, and says something itself."""
+    """Return whether a passage is below a heading that says what it is about, and says something itself."""
     topic = topic_of(passage)
     plain = topic.casefold().strip(" .:")
     named = bool(plain) and plain not in _OF_NO_TOPIC and plain != passage.title.casefold()
@@ -141,19 +141,19 @@ def names_topic(passage: Passage) -> bool:
 
 
 def _stands_alone(passage: Passage) -> bool:
-    """Whether a heading says what it is about without the title of its document."""
+    """Return whether a heading says what it is about without the title of its document."""
     topic = topic_of(passage)
     return topic.endswith("?") or _LEANS_ON_TITLE.match(topic) is None
 
 
 def topic_of(passage: Passage) -> str:
-    """The innermost heading without its number; empty where there is none."""
+    """Return the innermost heading without its number; empty where there is none."""
     heading = passage.heading[-1] if passage.heading else ""
     return _NUMBERING.sub("", " ".join(heading.split())).strip(" :")
 
 
 async def _is_answered_by(run: Run, question: str, item: Evidence) -> bool:
-    """Whether this passage answers the question, as the reasoner that needs no model grades it."""
+    """Return whether this passage answers the question, as the reasoner that needs no model grades it."""
     grader = run.deps.quote_fallback or run.deps.reasoner
     asked = replace(run.inquiry, question=question, plan=Investigate(question, (question,)), fast_path=False)
     (grade,) = await grader.grade(asked, [item], run.meter)

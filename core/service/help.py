@@ -100,7 +100,7 @@ class ExampleQuestions:
 
 
 def _examples_from(passages: Sequence[Passage]) -> tuple[Example, ...]:
-    """The question of one passage, best one that a heading asks; nothing where no heading names a topic."""
+    """Return the question of one passage, best one that a heading asks; nothing where no heading names a topic."""
     named = [passage for passage in passages if names_topic(passage)]
     asking = [passage for passage in named if topic_of(passage).endswith("?")]
     return (Example(follow_up_on((asking or named)[0]).question, bool(asking)),) if named else ()

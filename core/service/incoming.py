@@ -30,7 +30,7 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
 def delivery(delivery_id: str, incoming: Incoming | Deletion) -> Delivery:
-    """The inbox's envelope for something incoming."""
+    """Return the inbox's envelope for something incoming."""
     source = incoming.question if isinstance(incoming, Expiry | Deletion) else incoming
     person = source.person if isinstance(source, IncomingChoice) else source.asker
     return Delivery(
@@ -44,7 +44,7 @@ def delivery(delivery_id: str, incoming: Incoming | Deletion) -> Delivery:
 
 
 def decode_delivery(envelope: Delivery) -> Incoming | Deletion:
-    """The inverse of ``delivery``. Raises ValueError on an envelope of another version."""
+    """Return the inverse of ``delivery``. Raises ValueError on an envelope of another version."""
     kind = _KINDS.get(envelope.kind)
     if kind is None:
         raise ValueError(f"There is no delivery of kind {envelope.kind!r}.")
@@ -56,7 +56,7 @@ log = logging.getLogger(__name__)
 
 
 async def take_in_deletion(message_states: MessageStateStore, inbox: Inbox, question: IncomingMessage) -> None:
-    """Take in that this message is gone. Raises StoreUnavailable when it could not be kept.
+    """Take in that this message was deleted. Raises StoreUnavailable when it could not be kept.
 
     What nobody asked us, and nothing was shown for, is not kept.
     """
@@ -67,7 +67,7 @@ async def take_in_deletion(message_states: MessageStateStore, inbox: Inbox, ques
         return
     try:
         await inbox.put(delivery(f"{thread}:{question.id}:deleted", Deletion(question)))
-    except Busy as busy:  # its writer has too many questions waiting; the call stands for an hour
+    except Busy as busy:  # its writer has too many questions waiting; the call holds for an hour
         log.warning("deletion_not_kept", extra={"reason": str(busy)})
 
 
@@ -91,7 +91,7 @@ class MissedPeriod:
 class ActivePlace(Record, place="{platform}/heard", subject="places", entry="{name}"):
     """A place where we were spoken to, as its platform finds it again, and when: seconds since the epoch.
 
-    It goes with the conversation that was held there, and with whom it was held where that was one person alone.
+    It goes with the conversation that was held there, and with the person, if it was held with one alone.
     """
 
     platform: str
@@ -136,7 +136,7 @@ class BackfillPlaces:
         await self._message_states.save(BackfillCursor(platform=self._platform, at=at or self._now()))
 
     async def missed_period(self, most: int = MOST_PLACES) -> MissedPeriod | None:
-        """What to look back on, at most so many places; None when we never listened before. Raises StoreUnavailable."""
+        """Return what to look back on; None if we never listened before. Raises StoreUnavailable."""
         until = await self._message_states.read(BackfillCursor(platform=self._platform))
         if until is None or not until.at:
             return None

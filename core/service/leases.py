@@ -106,6 +106,18 @@ async def _renew(inbox: Inbox, lease: Lease, work: "asyncio.Future[None]") -> No
             log.warning("renewal_failed", extra={"reason": str(error)})
 
 
+async def repeat(act: Callable[[], Awaitable[object]], seconds: float, stop: asyncio.Event, failed: str) -> None:
+    """Do this at once and every so many seconds until ``stop`` is set; log each failure as the event ``failed``."""
+    while not stop.is_set():
+        try:
+            await act()
+        except FootnoteError as error:
+            log.warning(failed, extra={"reason": str(error)})
+        except Exception:
+            log.exception(failed)
+        await pause(stop, seconds)
+
+
 async def pause(stop: asyncio.Event, seconds: float) -> None:
     """Wait, but not longer than until ``stop`` is set."""
     with suppress(TimeoutError):
@@ -121,10 +133,10 @@ class LeaderLease(Protocol):
     """The right to do one thing that no other process does meanwhile."""
 
     async def wait_until_leader(self) -> None:
-        """Returns when it is ours."""
+        """Return when it is ours."""
 
     async def renew_until_lost(self) -> None:
-        """Keeps it, for as long as it can be kept: what is done under it has to end when this returns."""
+        """Keep it, for as long as it can be kept: what is done under it has to end when this returns."""
 
     async def release(self) -> None:
         """Let another have it at once."""
@@ -141,7 +153,7 @@ class NamedLeaderLease(LeaderLease):
         self._pause = lasting.total_seconds() / RENEWALS
 
     async def wait_until_leader(self) -> None:
-        """Returns when it is ours; with the store away, nobody becomes the leader."""
+        """Return when it is ours; with the store away, nobody becomes the leader."""
         waiting = False
         while not await self._acquire():
             if not waiting:
@@ -151,7 +163,7 @@ class NamedLeaderLease(LeaderLease):
         log.info("leading_began", extra={"lease": self._name})
 
     async def renew_until_lost(self) -> None:
-        """Keeps it until another has it, or until it can no longer be known that none has."""
+        """Keep it until another has it, or until it can no longer be known that none has."""
         loop = asyncio.get_running_loop()
         until = loop.time() + self._lasting.total_seconds() - self._pause
         while loop.time() < until:

@@ -76,7 +76,7 @@ class LostChanges:
         self._notices: list[str] = []
 
     def take_notices(self) -> tuple[str, ...]:
-        """What was lost and made again since this was last called, each in one line with what to do."""
+        """Return what was lost and made again since this was last called, each in one line with what to do."""
         taken = tuple(self._notices)
         self._notices.clear()
         return taken
@@ -121,7 +121,7 @@ class LostChanges:
         )
 
     async def _agree(self) -> bool:
-        """Whether nothing is lost. A ledger that is behind is caught up first."""
+        """Return whether nothing is lost. A ledger that is behind is caught up first."""
         last = await self._ledger.number()
         number = await self._catalog.changes()
         if await self._ledger.recovering_from() is not None or number < last:

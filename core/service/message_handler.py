@@ -214,7 +214,7 @@ class _HeldDelivery:
         return over
 
     async def _certain(self, events: Events, trace_id: str) -> Events | None:
-        """The events of an answer that nobody asked us for, once it is there; None where it is better not to speak.
+        """Return the events of an unprompted answer once it is there; None if it is better not to speak.
 
         The run counts before it begins: a message that ends its worker is not tried for ever.
         """
@@ -225,7 +225,7 @@ class _HeldDelivery:
             first = await anext(events, None)
         except (LeaseLost, *AWAY):
             raise
-        except Exception as error:  # noqa: BLE001 - nobody asked: nobody is told
+        except Exception as error:  # noqa: BLE001 - nobody asked: nobody hears of it
             log.warning("unasked_and_failed", extra={"trace_id": trace_id, "reason": str(error)})
             return None
         return None if first is None else _chain(first, events)
@@ -246,7 +246,7 @@ class _HeldDelivery:
         return True
 
     async def _explanation(self, message: IncomingMessage) -> str:
-        """How the thread's last answer came about: what everybody who reads there may know of it.
+        """Return how the thread's last answer came about: what everybody who reads there may know of it.
 
         Where answers are for their asker alone, so is that.
         """
@@ -259,7 +259,7 @@ class _HeldDelivery:
             return str(error)
 
     async def _answer_late_edit(self, asked: HeldQuestion) -> None:
-        """An edit after the answer changes nothing that others have read; its writer may have it answered again, once.
+        """Offer the writer of a late edit a new answer, once; what others have read stays.
 
         Not for the same words with another mark or in other capitals.
         """
@@ -343,7 +343,7 @@ class _HeldDelivery:
         await AnswerRun(asked, view, trace_id, record).show(events)
 
     async def _chooses_as_admin(self, pressed: IncomingChoice, parked: ParkedInquiry) -> bool:
-        """Whether a choice of somebody else's is an admin's; looked up for nobody who may choose anyway."""
+        """Return whether a choice of somebody else's is an admin's; looked up for nobody who may choose anyway."""
         if parked.checkpoint.may_be_answered_by(pressed.person, is_admin=False):
             return False
         return (await self.platform.permissions(pressed.person, pressed.thread)).is_admin
@@ -365,7 +365,7 @@ async def _chain(first: AgentEvent, events: Events) -> Events:
 
 
 def _leans_on_thread(message: IncomingMessage, opened: OpenThread) -> bool:
-    """Whether what others said before matters: we are new to the thread, or it replies to a message there."""
+    """Return whether what others said before matters: we are new to the thread, or it replies to a message there."""
     return not opened.record.total or bool(message.reply_target.about)
 
 

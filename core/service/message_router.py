@@ -44,7 +44,7 @@ class AutoAnswerLimiter:
     now: Callable[[], float] = time.time
 
     async def admit(self, thread: ThreadKey) -> bool:
-        """Whether one more may be tried in this channel, counting it. Raises StoreUnavailable."""
+        """Return whether one more may be tried in this channel, counting it. Raises StoreUnavailable."""
         if self.daily_budget is not None and await self.daily_budget.spent_share() >= SHARE_OF_BUDGET:
             return False
         here = AutoAnswerCount(platform=thread.platform, channel=thread.place)

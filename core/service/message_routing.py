@@ -61,7 +61,7 @@ _NAME = re.compile(  # or what may be it, misspelled, or as an address that the 
     r"(?i)(?<![\w#./-])@?fo\w{4,7}(?![\w/.-]*\w)|(?<=\bdear )bot\b|(?<=\blieber )bot\b|(?<=\bhey )bot\b|\bbot(?=\s*,)"
 )
 _OTHER_MENTION = re.compile(r"(?<!\w)@[\w.-]+")
-# A clause ends here: what stands before or behind says who a mention in it belongs to.
+# A clause ends here: what is before or behind says who a mention in it belongs to.
 _CLAUSE_END = re.compile(r"[.!?;:,\n…–—](?:\s|$)|\s-\s")
 _SENTENCE_END = re.compile(r"[.!?\n…]\s+")
 _ONLY_LEAD = re.compile(
@@ -118,7 +118,7 @@ def _by_wish(text: str, heard: MessageFacts, otherwise: MessageRoute) -> Routing
 
 
 def could_be_answered(message: IncomingMessage, settings: ChannelSettings) -> bool:
-    """Whether a message that begins a conversation without naming us may be answered where these settings apply.
+    """Return whether a message that begins a conversation without naming us may be answered where these settings apply.
 
     For platforms, which hear all that is said: what cannot be for us is not put in line. Its writer's rights are looked
     at later.
@@ -138,7 +138,7 @@ ANYWHERE = ChannelSettings(auto_answer=LEAST_CONFIDENCE, forum_posts=True)  # wh
 
 
 def is_named(text: str) -> bool:
-    """Whether a message addresses us by name, without a mention, and asks something."""
+    """Return whether a message addresses us by name, without a mention, and asks something."""
     for name in _our_names(text):
         before, behind = _last_clause(text[: name.start()]), text[name.end() :]
         if _ONLY_LEAD.match(before) and (
@@ -151,7 +151,7 @@ def is_named(text: str) -> bool:
 
 
 def _our_names(text: str) -> Iterator[re.Match[str]]:
-    """Where a text has our name, also with a typing error."""
+    """Yield where a text has our name, also with a typing error."""
     for found in _NAME.finditer(text):
         name = found.group().lstrip("@").casefold()
         is_other_word = name.startswith(_OUR_NAME) and name != _OUR_NAME  # "footnotes"
@@ -172,7 +172,7 @@ def _command(text: str, *, spoken_to: bool, heard: MessageFacts) -> MessageRoute
 
 
 def _said_to_us(heard: MessageFacts) -> str | None:
-    """What of a message is said to us; None where nothing is: it names us not, or only speaks of us."""
+    """Return what of a message is said to us; None where nothing is: it names us not, or only speaks of us."""
     if OUR_MENTION in heard.wording and not heard.direct:
         return _behind_mention(heard.wording)
     if heard.mentions_us or heard.direct:
@@ -184,7 +184,7 @@ def _said_to_us(heard: MessageFacts) -> str | None:
 
 
 def _behind_mention(wording: str) -> str | None:
-    """What is said to us in a message that mentions us; None where each mention is part of what is said of us."""
+    """Return what is said to us in a message that mentions us; None if each mention is about us."""
     plain = wording.replace(OUR_MENTION, " ")
     if not words(plain):
         return ""
@@ -197,7 +197,7 @@ def _behind_mention(wording: str) -> str | None:
 
 
 def _addresses(before: str, behind: str) -> bool:
-    """Whether a mention between these words of its clause addresses us, rather than speaks of us."""
+    """Return whether a mention between these words of its clause addresses us, rather than speaks of us."""
     clause = _last_clause(before)
     ends = _CLAUSE_END.match(behind.lstrip()) is not None or not words(behind)
     if _ONLY_LEAD.match(clause):
@@ -218,7 +218,7 @@ def _first_clause(text: str) -> str:
 
 
 def _until_other(before: str, behind: str) -> str:
-    """Our part: up to where somebody else is addressed, and of what stands before us the last sentences to nobody."""
+    """Our part: up to where somebody else is addressed, and of what is before us the last sentences to nobody."""
     cut = next(
         (m.start() for m in _OTHER_MENTION.finditer(behind) if re.search(r"[.!?\n]\s*$", behind[: m.start()])), None
     )
@@ -246,7 +246,7 @@ def _route_unaddressed(heard: MessageFacts) -> RoutingDecision:
 
 
 def _reason_to_be_quiet(heard: MessageFacts) -> str:
-    """Why a message that is not put to us gets nothing whatever it says; empty where it may get an answer."""
+    """Return why a message that is not put to us gets nothing whatever it says; empty where it may get an answer."""
     begins = heard.in_channel or heard.opens_post
     by_post = heard.opens_post and heard.answers_posts
     reasons = (
@@ -286,6 +286,6 @@ def _names_colleague(text: str) -> bool:
 
 
 def _is_common(word: str) -> bool:
-    """Whether a word that could be a name by its place is none."""
+    """Return whether a word that could be a name by its place is none."""
     word = word.casefold()
     return word in STOPWORDS | RECEIPTS or word == _OUR_NAME or re.fullmatch(LEAD_INS, word) is not None

@@ -1,6 +1,6 @@
 """Buttons and forms that act once, on every platform: of many presses, in whatever processes, one counts.
 
-What a button or a form stands for is kept here and never in it; it carries the id of what is kept. It is done only once
+What a button or a form means is kept here and never in it; it carries the id of what is kept. It is done only once
 its work is: what was taken by a process that died over it may be taken again after a while.
 """
 
@@ -27,9 +27,9 @@ class PressOutcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class OneTimeAction(Record):
-    """What a button or a form stands for. A platform says below this where it is kept, and what else it carries."""
+    """What a button or a form means. A platform says below this where it is kept, and what else it carries."""
 
-    person: str = field(default="", metadata=PERSON)  # for whom it was made
+    person: str = field(default="", metadata=PERSON)  # the person that it was made for
     open: bool = False  # it can be taken
     taken: float = 0.0  # when it was, in seconds since the epoch
     done: bool = False
@@ -43,11 +43,11 @@ class OneTimeActions:
     now: Callable[[], float] = time.time
 
     async def open(self, action: OneTimeAction) -> None:
-        """It can be taken (once more). Raises StoreUnavailable."""
+        """Let it be taken, or taken once more. Raises StoreUnavailable."""
         await self.message_states.save(replace(action, open=True))
 
     async def take(self, kept: OneTimeAction | None) -> PressOutcome:
-        """Whether this press is the one that counts, of an action as it was just read. Raises StoreUnavailable.
+        """Return whether this press is the one that counts, of an action as it was just read. Raises StoreUnavailable.
 
         It also counts when an earlier one was lost together with its worker.
         """
@@ -79,5 +79,5 @@ class OneTimeActions:
         await self.mark_done(mine)
 
     async def mark_done(self, action: OneTimeAction) -> None:
-        """It has been done: it is never taken again. Raises StoreUnavailable."""
+        """Mark it as done: it is never taken again. Raises StoreUnavailable."""
         await self.message_states.save(replace(action, done=True))

@@ -75,14 +75,14 @@ def _documents_cited(run: Run, answer: Answer | None) -> tuple[DocumentReference
 
 
 def _documents_found(run: Run) -> tuple[DocumentReference, ...]:
-    """Those of what this question brought up, best first, then those that came behind it."""
+    """Return those of what this question brought up, best first, then those that came behind it."""
     library = run.inquiry.library
     looked_at = [item.passage for item in library.best_first() if item.query]
     return _references((*looked_at, *(hit.passage for hit in library.further)))
 
 
 def _references(passages: Iterable[Passage]) -> tuple[DocumentReference, ...]:
-    """The passages' documents, each once."""
+    """Return the passages' documents, each once."""
     return tuple(dict.fromkeys(DocumentReference(one.document, one.knowledge_base, one.title) for one in passages))
 
 

@@ -6,7 +6,7 @@ agent, records every event, parks checkpoints and remembers turns. How things lo
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
 
@@ -16,7 +16,7 @@ from core.agent.outcomes import show_sources, stop_run
 from core.agent.run import Run
 from core.model.answer import Answer, Outcome, UsageCounts
 from core.model.clock import Clock
-from core.model.conversation import Audience, ContextMessage, Person, Thread, ThreadKey, Turn
+from core.model.conversation import Audience, ContextMessage, Person, Thread, ThreadKey
 from core.model.errors import Denied, DocumentRejected, NotFound
 from core.model.events import (
     AgentCompleted,
@@ -37,15 +37,14 @@ from core.ports.catalog import Catalog
 from core.ports.memory import Checkpoints, Memory, ParkedInquiry, ThreadRecord
 from core.ports.reasoner import Reasoner
 from core.ports.usage import TraceStore
-from core.retrieval.turn_recall import recall_turns
 from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
 from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import suggest_follow_ups
 from core.service.question_recorder import QuestionRecorder
+from core.service.thread_memory import WINDOW, ThreadMemory, recall_turns
 from core.service.typed_choice import match_typed_choice
 from core.service.visibility import VisibleBases, still_visible
 
-WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
 RECALLED = 3
 CERTAIN = 0.6  # in a thread of ours, where nothing else was chosen; see research/routing
 MOST_RUNNING = 1_000
@@ -101,6 +100,7 @@ class QuestionService:
         self._bases = VisibleBases(catalog)
         self._clock = clock
         self._recorder = recorder
+        self._threads = ThreadMemory(memory, self._bases, clock)
         self._beginning = asyncio.Semaphore(BEGINNING)
         self._running: dict[str, Run] = {}  # by trace, until they end or nobody can stop them any more
 
@@ -225,9 +225,9 @@ class QuestionService:
         fence: int | None = None,
         opened: OpenThread | None = None,
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Stream what follows from a choice. Raises NotFound when it was taken or expired, Denied for a stranger.
+        """Stream what follows from a choice. Raises NotFound when it was taken or expired, Denied for another person.
 
-        The audience is looked at again: what it may not see any more is gone from the evidence. ``by`` names the
+        The audience is looked at again: what it may not see any more is taken out of the evidence. ``by`` names the
         press: the same one, taken up by another worker after a crash, goes on where it was. ``opened``: the thread,
         with this checkpoint, where both are known.
         """
@@ -256,7 +256,7 @@ class QuestionService:
                 yield event
 
     async def stop(self, trace_id: str, fence: int | None = None) -> AgentEvent | None:
-        """What to show of a run that was cancelled: a checkpoint over what it had found, or just that it stopped.
+        """Return how a cancelled run ends: a checkpoint over what it had found, or just that it stopped.
 
         None when no such run was under way here. Call it after the run's stream is closed.
         """
@@ -272,12 +272,12 @@ class QuestionService:
         self._running.pop(trace_id, None)
 
     async def explain(self, key: ThreadKey, audience: Audience, *, asker: str = "") -> Explanation:
-        """How the thread's last answer came about, as ``explain_answer`` tells it. Raises NotFound."""
+        """Return how the thread's last answer came about, as ``explain_answer`` tells it. Raises NotFound."""
         visible = await self._bases.names(audience)
         return await explain_answer(self._memory, self._trace_store, key, visible, asker=asker)
 
     async def last_trace(self, key: ThreadKey) -> str:
-        """The trace id of the thread's last turn; empty when there is none."""
+        """Return the trace id of the thread's last turn; empty when there is none."""
         record = await self._memory.recall(key)
         return record.turns[-1].trace_id if record.turns else ""
 
@@ -286,17 +286,7 @@ class QuestionService:
 
         ``audience`` is who reads the thread now: what is for them no more is in no summary either.
         """
-        record = await self._memory.recall(key)
-        upto = record.total - WINDOW
-        past = _between(record, record.summarised, upto)
-        if not past:
-            return
-        visible = await self._bases.names(audience)
-        leaving = tuple(turn for turn in past if turn.readable_by(visible))
-        before = record.summary if record.summary_bases <= visible else ""
-        summary = await self._reasoner.summarise(before, leaving, self._agent.meter()) if leaving else before
-        bases = (record.summary_bases if before else frozenset()).union(*(turn.knowledge_bases for turn in leaving))
-        await self._memory.summarise(key, summary, bases, upto)
+        await self._threads.summarise(key, audience, self._reasoner, self._agent.meter())
 
     def _thread(self, question: Question, record: ThreadRecord) -> Thread:
         recent, older = record.turns[-WINDOW:], record.turns[:-WINDOW]
@@ -311,7 +301,7 @@ class QuestionService:
         )
 
     async def _shown_sources(self, inquiry: Inquiry, fence: int | None) -> AsyncGenerator[AgentEvent, None]:
-        """Sources were wanted first: show them, and park again with only the answer to ask for."""
+        """Show the sources that were wanted first, and park again with only the answer to ask for."""
         run = self._agent.run(inquiry, Thread(inquiry.thread))
         event = show_sources(run)
         await self._settle(run, event, fence)
@@ -341,8 +331,8 @@ class QuestionService:
         if not isinstance(event, AnswerDelta):
             traced = TracedEvent(self._clock.now().timestamp(), event)
             if isinstance(event, AgentStarted | FinalEvent):
-                # Whose trace it is, is told with the first event and the last: a minute lies between them, and it is
-                # kept for days. Told with each of a dozen events it was half of what recording costs.
+                # The first event and the last say whose trace it is: a minute lies between them, and it is
+                # kept for days. With each of a dozen events it was half of what recording costs.
                 whose = {"person_id": inquiry.asker.id, "thread": str(inquiry.thread)}
                 await self._trace_store.record(inquiry.id, [traced], **whose)
             else:
@@ -366,56 +356,22 @@ class QuestionService:
             await self._recorder.record(run, answer)
 
     async def _remember(self, run: Run, answer: Answer, fence: int | None) -> None:
-        inquiry = run.inquiry
-        cited = {citation.evidence for citation in answer.citations}
-        evidence = tuple(item for item in inquiry.library if item.id in cited)
-        turn = Turn(
-            question=inquiry.question,
-            answer=answer.text,
-            outcome=answer.outcome,
-            asker=inquiry.asker,
-            at=self._clock.now(),
-            trace_id=inquiry.id,
-            rewritten=inquiry.standalone if inquiry.searches else "",
-            citations=answer.citations,
-            knowledge_bases=_words_from(run),
-        )
-        await self._memory.remember(inquiry.thread, turn, evidence, fence=fence)
+        await self._threads.remember(run, answer, fence)
         await self._trace_store.count(UsageCounts.of_answer(answer))
 
 
 def _best_grade(run: Run) -> float:
-    """The best grade of what a run has found, in [0, 1]; no answer that is made of it can be surer."""
+    """Return the best grade of what a run has found, in [0, 1]; no answer that is made of it can be surer."""
     return max((item.grade.score / 10 for item in run.inquiry.library.items_found() if item.grade), default=0.0)
 
 
 def _is_certain(event: AgentEvent, confidence: float) -> bool:
-    """Whether a run ended in an answer that is good enough to speak without being asked."""
+    """Return whether a run ended in an answer that is good enough to speak without being asked."""
     return isinstance(event, AgentCompleted) and event.answer.confidence >= confidence
 
 
 async def _with_follow_ups(run: Run, event: AgentEvent) -> AgentEvent:
-    """The event as it is; an answer with what could be asked next, where that is suggested."""
+    """Return the event as it is; an answer with what could be asked next, where that is suggested."""
     if not isinstance(event, AgentCompleted) or not run.inquiry.policy.follow_ups:
         return event
     return replace(event, answer=replace(event.answer, follow_ups=await suggest_follow_ups(run, event.answer)))
-
-
-def _words_from(run: Run) -> frozenset[str]:
-    """The bases whose words a turn may carry: of all it found, and of what it may repeat from the thread."""
-    thread = run.thread
-    earlier = thread.summary_bases.union(*(turn.knowledge_bases for turn in (*thread.turns, *thread.recalled)))
-    library = run.inquiry.library
-    found = (*(item.hit for item in library.items_found()), *library.further)
-    return earlier.union(hit.passage.knowledge_base for hit in found)
-
-
-def has_turns_to_summarise(before: ThreadRecord) -> bool:
-    """Whether a turn leaves the window by the one that follows what was recalled."""
-    return before.total + 1 - WINDOW > before.summarised
-
-
-def _between(record: ThreadRecord, first: int, last: int) -> Sequence[Turn]:
-    """The kept turns number ``first`` (from 0) up to ``last`` of all the thread ever had."""
-    dropped = record.total - len(record.turns)
-    return record.turns[max(0, first - dropped) : max(0, last - dropped)]

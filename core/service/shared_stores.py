@@ -73,7 +73,7 @@ class SharedStores:
             await self._registry.withdraw(self._name)
 
     async def _files(self) -> str:
-        """The identity of the store of files, given to it by whoever comes first."""
+        """Return the identity of the store of files, given to it by the one who comes first."""
         found = await self._blobs.read(STORE_MARK)
         if found is None:
             found = uuid.uuid4().hex.encode()

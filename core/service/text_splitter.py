@@ -48,7 +48,7 @@ def split_markdown(text: str, limit: int) -> tuple[str, ...]:
 
 
 def _cut_position(text: str, room: int) -> int:
-    """Where to end a piece of at most ``room`` characters; more than 0."""
+    """Return where to end a piece of at most ``room`` characters; more than 0."""
     if len(text) <= room:
         return len(text)
     whole = _whole_stretches(text, room)
@@ -62,20 +62,20 @@ def _cut_position(text: str, room: int) -> int:
 
 
 def _whole_stretches(text: str, room: int) -> tuple[list[int], list[tuple[int, int]]]:
-    """What has to stay whole as far as this reaches: where each may not be cut from on, and its start and end."""
+    """Return the stretches that may not be cut: where each begins to be whole, and its start and end."""
     found = [match.span() for match in _WHOLE.finditer(text, 0, room + _LONGEST_WHOLE)]
     return [start - text[start].isspace() for start, _ in found], found  # a marker stays with the word before it
 
 
 def _inside(whole: tuple[list[int], list[tuple[int, int]]], position: int) -> tuple[int, int] | None:
-    """The stretch around this position that has to stay whole, if there is one."""
+    """Return the stretch around this position that has to stay whole, if there is one."""
     firsts, spans = whole
     before = bisect_left(firsts, position) - 1
     return spans[before] if before >= 0 and position < spans[before][1] else None
 
 
 def _open_fence(text: str) -> str:
-    """The line that opened the fence in which ``text`` ends; empty when it ends outside one."""
+    """Return the line that opened the fence in which ``text`` ends; empty when it ends outside one."""
     fence = ""
     for line in text.split("\n"):
         match = _FENCE.match(line.rstrip())

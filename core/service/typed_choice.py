@@ -124,7 +124,7 @@ def _by_meaning(plain: str, checkpoint: Checkpoint) -> Choice | None:
 
 
 def _by_own_words(plain: str, checkpoint: Checkpoint) -> Choice | None:
-    """The one reading that has all words of the message, among them one that no other reading has."""
+    """Return the one reading that has all words of the message, among them one that no other reading has."""
     said = set(content_words(plain)) - _FRAME
     readings = {one: set(content_words(f"{one.value} {one.label}")) for one in checkpoint.choices if one.value}
     fitting = [one for one, its in readings.items() if said and said <= its]

@@ -25,7 +25,7 @@ class VisibleBases:
     catalog: Catalog
 
     async def for_audience(self, audience: Audience, only: Collection[str] | None = None) -> tuple[KnowledgeBase, ...]:
-        """The bases that everyone in this audience may read, by name; of those in ``only`` where it is given.
+        """Return the bases that everyone in this audience may read, by name; of those in ``only`` where it is given.
 
         Raises StoreUnavailable.
         """
@@ -46,11 +46,11 @@ class VisibleBases:
         return bool(connected) and not connected <= await self.names(audience)
 
     async def names(self, audience: Audience, only: Collection[str] | None = None) -> frozenset[str]:
-        """Their names: what bounds a search, and what words of earlier answers are held against."""
+        """Return their names: what bounds a search, and what words of earlier answers are held against."""
         return frozenset(base.name for base in await self.for_audience(audience, only))
 
     async def select(self, name: str, audience: Audience, only: Collection[str] | None = None) -> frozenset[str]:
-        """The base of exactly this name, as the bound of a search. Raises NotFound, naming those that may be read."""
+        """Return the base of exactly this name, as a search scope. Raises NotFound, naming the readable ones."""
         names = await self.names(audience, only)
         if name not in names:
             there = ", ".join(sorted(names)) or "none"
@@ -70,13 +70,13 @@ class VisibleMemory(Memory):
     """
 
     def __init__(self, kept: Memory, catalog: Catalog, forgotten: Forgotten | None = None) -> None:
-        """Read threads from ``kept``, and what is visible from the catalog. ``forgotten`` records whom it forgot."""
+        """Read threads from ``kept``, and what is visible from the catalog. ``forgotten`` records who was forgotten."""
         self._kept = kept
         self._catalog = catalog
         self._forgotten = forgotten
 
     async def recall(self, key: ThreadKey) -> ThreadRecord:
-        """All that is kept of this thread and still holds."""
+        """Return all that is kept of this thread and still holds."""
         record = await self._kept.recall(key)
         cited = {document_id_of(one.knowledge_base, one.document) for turn in record.turns for one in turn.citations}
         named = sorted(cited | {item.passage.document for item in record.library})
@@ -127,7 +127,7 @@ class VisibleMemory(Memory):
 
 
 async def still_visible(library: EvidenceLibrary, catalog: Catalog) -> EvidenceLibrary:
-    """The library without passages of versions that are not visible any more."""
+    """Return the library without passages of versions that are not visible any more."""
     passages = (*(item.passage for item in library), *(hit.passage for hit in library.further))
     visible = await catalog.visible_versions(sorted({passage.document for passage in passages}))
     return _of_versions(library, visible)

@@ -35,12 +35,12 @@ class DateLimit:
     outside: bool = False
 
     def holds(self, day: date) -> bool:
-        """Whether a day keeps the limit."""
+        """Return whether a day keeps the limit."""
         return (self.first <= day <= self.last) is not self.outside
 
 
 def date_limit_in(question: str) -> DateLimit | None:
-    """The limit of time that a question sets; None where it sets none, or several."""
+    """Return the limit of time that a question sets; None where it sets none, or several."""
     limits = list(_LIMIT.finditer(question))
     if len(limits) != 1:
         return None
@@ -56,14 +56,14 @@ def date_limit_in(question: str) -> DateLimit | None:
 
 
 def day_in(text: str) -> date | None:
-    """The one day that a text states, or the first of a month or year; None where it states not one."""
+    """Return the one day that a text states, or the first of a month or year; None where it states not one."""
     dates = [value.dates[0] for value in values_in(text) if value.kind is Kind.DATE and value.dates]
     year, month, day = dates[0] if len(dates) == 1 else (None, None, None)
     return date(year, month or 1, day or 1) if year else None
 
 
 def _days_of(period: str) -> tuple[date, date]:
-    """The first and the last day of a period."""
+    """Return the first and the last day of a period."""
     if re.fullmatch(r"\d{4}-\d\d-\d\d", period):
         day = date.fromisoformat(period)
         return day, day

@@ -169,7 +169,7 @@ _COMPOUND = re.compile(r"[^\W\d_]{3,}(tage|tagen|stunden|wochen|monate|monaten|j
 
 
 def unit_of(word: str) -> UnitOfMeasure | None:
-    """Return the unit that a word or a sign stands for."""
+    """Return the unit that a word or a sign means."""
     if word == "SEK":
         return UNITS["nok"]
     if re.fullmatch(r"(?:pour|por) ?ci?ento?", word):

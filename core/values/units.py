@@ -32,7 +32,7 @@ class Value:
     base unit: seconds or months, grams, euros; a time counts in minutes since midnight. ``step`` is the weight of the
     last digit written, in base units. ``dates`` are the readings of a date, whose year or day may be missing. ``key``
     is what a weekday, name, version or code is compared by. ``loose`` marks wording such as "a day" or "half", which
-    supports a claim but is no hard fact in one. ``about`` follows a word like "roughly"; ``counts`` stands before a
+    supports a claim but is no hard fact in one. ``about`` follows a word like "roughly"; ``counts`` is before a
     noun that is no unit: it counts people or seats.
     """
 

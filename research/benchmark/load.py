@@ -20,7 +20,7 @@ from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.service.actions.user_actions import MemoryControls
 from core.service.message_handler import MessageHandler
-from core.service.queue_worker import Worker
+from core.service.workers import Worker
 from research.benchmark.endpoint import run_endpoint
 from research.benchmark.load_driver import PATIENCE, Load
 from research.benchmark.load_figures import Figures, rows_of

@@ -23,7 +23,7 @@ from typing import Any
 
 import structlog
 
-from adapters.slack.api.rate_limiter import RateLimiter
+from adapters.slack.api.web_client import RateLimiter
 from core.model.channel_settings import ChosenSettings
 from core.model.principals import channel_principal
 from tests.e2e.driver import Running

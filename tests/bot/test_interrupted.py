@@ -28,7 +28,7 @@ from core.ports.index import PassageVectors
 from core.ports.sources import PageProgress
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_queue import job_thread
-from core.service.kb.job_worker import JobWorker
+from core.service.workers import JobWorker
 from tests.core.service.kb.knowledge_room import PlainParser, Room, job_in, words
 
 JOB = Job("j", JobKind.INGEST, "base", operator().person, datetime(2026, 1, 1, tzinfo=UTC))
@@ -229,7 +229,7 @@ async def test_behind_a_job_that_nobody_can_do_it_waits_until_that_is_cancelled(
     room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("adapters.terminal.job_progress.TURN_SECONDS", 0.2)
-    monkeypatch.setattr("core.service.kb.job_worker.HAND_BACK_SECONDS", 0.05)
+    monkeypatch.setattr("core.service.workers.HAND_BACK_SECONDS", 0.05)
     await room.says(KbVerb.CREATE, base="base")
     waits = await room.says(KbVerb.INGEST, base="base", files=(FileReference("rules.md", "rules.md"),))
     screen = Screen(room)

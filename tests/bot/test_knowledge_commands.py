@@ -16,7 +16,7 @@ from bot.__main__ import main
 from core.model.conversation import Audience
 from core.model.errors import StoreUnavailable
 from core.model.jobs import JobKind, JobState
-from core.service.kb.job_worker import JobWorker
+from core.service.workers import JobWorker
 from tests.core.service.kb.knowledge_room import MEMBER, Room, conversation
 from tests.fakes.memory.inbox import InProcessInbox
 

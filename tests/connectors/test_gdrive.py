@@ -240,3 +240,11 @@ async def test_a_drive_that_is_gone_is_named_in_the_list_of_connections(drive: D
     drive.faults = [(404, {})]
     assert "has no such thing" in await room.fails()
     assert await room.titles(ADA) == ["Plan"]
+
+
+async def test_a_search_with_gaps_takes_nothing_away_and_says_what_to_do(drive: DriveSource, room: SyncRoom) -> None:
+    drive.add("1", "Plan", "The plan.")
+    await room.sync()
+    drive.is_incomplete = True
+    assert "with the ids of the drives" in await room.fails()
+    assert await room.titles(ADA) == ["Plan"]

@@ -109,12 +109,14 @@ async def test_without_any_setting_the_page_is_served_to_who_has_the_link(compos
     await asyncio.to_thread(composed.run, "up", "-d", "--no-build")
     await composed.until_healthy("bot")
     link = composed.said("bot", r"http://127\.0\.0\.1:8080/sign-in/[\w-]+")
-    async with aiohttp.ClientSession() as stranger, stranger.get("http://127.0.0.1:8080/ask") as page:
+    async with aiohttp.ClientSession() as anybody, anybody.get("http://127.0.0.1:8080/ask") as page:
         assert "Sign in" in await page.text()
-    async with aiohttp.ClientSession() as admin:
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as admin:  # it takes an address, too
         async with admin.get(link) as first:
             token = re.findall(r'name="csrf" value="([^"]+)"', await first.text())[0]
-        async with admin.post("http://127.0.0.1:8080/knowledge/samples", data={"csrf": token}) as added:
+        site = "http://127.0.0.1:8080"
+        samples = f"{site}/knowledge/samples"
+        async with admin.post(samples, data={"csrf": token}, headers={"Origin": site}) as added:
             assert added.status == 200
         async with asyncio.timeout(PATIENCE):
             while "samples" not in composed.command("bot", "footnote", "kb", "list"):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adapters.discord.kb.commands import ButtonUse, DiscordKeptCommand
-from adapters.slack.kb.kept_commands import SlackKeptCommand
+from adapters.slack.kb.replies import SlackKeptCommand
 from core.model.errors import AlreadyDone, NotFound
 from core.model.json_codec import to_json
 from core.service.kb.commands import KbCommand, KbVerb

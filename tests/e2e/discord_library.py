@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from core.ports.index import Scope
 from core.ports.job_store import Proposal
 from core.ports.platform import PlatformCapabilities
-from core.service.kb.job_worker import JobWorker
+from core.service.workers import JobWorker
 from tests.core.scene import Scene
 from tests.core.service.kb.knowledge_room import Room
 from tests.fakes.discord import Interaction, Person

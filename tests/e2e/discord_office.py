@@ -17,7 +17,7 @@ from core.service.actions.user_actions import MemoryControls, UserActions
 from core.service.delivery.pacing import PacingLimits
 from core.service.kb.service import KnowledgeCommands
 from core.service.message_handler import MessageHandler
-from core.service.queue_worker import Worker
+from core.service.workers import Worker
 from tests.core.scene import Scene
 from tests.e2e.discord_library import Library
 from tests.e2e.work_count import WorkCount

@@ -17,7 +17,7 @@ from core.ports.reasoner import DraftPart
 from core.ports.usage import Metrics, NoMetrics
 from core.service.actions.user_actions import UserActions
 from core.service.message_handler import MessageHandler
-from core.service.queue_worker import Worker
+from core.service.workers import Worker
 from tests.core.scene import Scene
 from tests.e2e.driver import PlatformDriver, Running
 from tests.fakes.memory.inbox import InProcessInbox

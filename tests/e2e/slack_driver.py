@@ -8,7 +8,7 @@ from typing import Any, Literal
 from aiohttp import web
 
 from adapters.slack.app import PATH
-from adapters.slack.listeners.modals import ONE_MOMENT
+from adapters.slack.listeners.support import ONE_MOMENT
 from adapters.slack.platform import SlackPlatform
 from core.model.channel_settings import ChosenSettings
 from core.model.principals import channel_principal

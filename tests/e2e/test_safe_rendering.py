@@ -21,7 +21,7 @@ from adapters.discord.outbound.sanitizer import Text
 from adapters.discord.outbound.text import markdown_lines
 from adapters.discord.platform import DiscordPlatform
 from adapters.slack.api.errors import RequestRefused
-from adapters.slack.api.rate_limiter import RateLimiter
+from adapters.slack.api.web_client import RateLimiter
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.outbound import blocks, home_view, views
 from adapters.slack.outbound.answer_records import SlackQuestionState

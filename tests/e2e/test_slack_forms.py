@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS
+from adapters.slack.listeners.support import ACKNOWLEDGE_SECONDS
 from core.model.channel_settings import ChosenSettings
 from core.model.inquiry import AskBack
 from core.model.principals import channel_principal

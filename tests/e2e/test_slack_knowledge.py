@@ -1,7 +1,6 @@
 """Knowledge from Slack: ``/kb`` in words, as a form and by buttons; cards, proposals and corrections."""
 
 import asyncio
-import json
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -600,20 +599,6 @@ class TestCards:
         await room.works()
         (now,) = slack.visible(slack.person("ada").dm)
         assert "1 added" in now.markdown
-
-    async def test_a_card_whose_end_an_earlier_version_kept_as_blocks_comes_to_show_it(
-        self, slack: FakeSlack, room: SlackRoom
-    ) -> None:
-        await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
-        job = await room.newest()
-        card = await room.card("ada", job)
-        ended = {"type": "section", "text": {"type": "mrkdwn", "text": "*Adding refunds.md*\nDone: 1 added."}}
-        kept = room.bot.scene.state.records[card_at(job)]
-        kept |= {"card": json.dumps([ended]), "title": "Adding refunds.md", "over": "yes"}
-        room.bot.scene.state.records["slack/kb", "endings"] = {job.id: job.by.id}
-        await room.platforms[-1]._knowledge.cards.finish()  # type: ignore[union-attr]
-        assert card.markdown == "*Adding refunds.md*\nDone: 1 added."
-        assert card.buttons() == []
 
     async def test_the_last_state_stands_there_however_busy_slack_is(self, slack: FakeSlack, room: SlackRoom) -> None:
         await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})

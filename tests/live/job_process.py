@@ -22,7 +22,7 @@ from core.ports.index import Index
 from core.ports.platform import PlatformCapabilities
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_runner import JobRunner
-from core.service.kb.job_worker import JobWorker
+from core.service.workers import JobWorker
 from tests.core.service.kb.knowledge_room import job_in
 from tests.live.conftest import settings_for
 

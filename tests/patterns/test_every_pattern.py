@@ -23,7 +23,7 @@ ON_THE_LOOP = (
     "core.model.plain_text",
     "core.service.text_splitter",
     "adapters.slack.api.sanitizer",
-    "adapters.slack.inbound.message_text",
+    "adapters.slack.inbound.message_words",
     "adapters.slack.outbound",
     "adapters.discord.inbound.message_words",
     "adapters.discord.outbound",

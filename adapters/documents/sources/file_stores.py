@@ -15,14 +15,17 @@ from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from adapters.documents.sources.address import join_address, public_link, scheme_of, why_not_allowed
 from adapters.documents.sources.connections import (
     PINNED,
     HostGuard,
     Peer,
     Resolve,
     connection_options,
+    join_address,
+    public_link,
     resolve_with_system,
+    scheme_of,
+    why_not_allowed,
 )
 from core.model.errors import FetchRefused
 from core.ports.sources import PageGone, StoredFile
@@ -58,6 +61,7 @@ class FsspecFileStores:
         allowed: the beginnings of addresses that may be read.
         allow_private: 'host:port' of servers inside one's own network, as for links.
         resolve: a host's name and port to its addresses.
+        drivers: schemes beside ours whose addresses name no host.
     """
 
     def __init__(
@@ -66,9 +70,10 @@ class FsspecFileStores:
         *,
         allow_private: frozenset[str] = frozenset(),
         resolve: Resolve = resolve_with_system,
+        drivers: frozenset[str] = frozenset(),
     ) -> None:
         self._allowed = tuple(allowed)
-        self._hosts = HostGuard(self._allowed, allow_private, resolve)
+        self._hosts = HostGuard(self._allowed, allow_private, resolve, drivers)
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="footnote-sources")
 
     def refusal(self, address: str) -> str | None:

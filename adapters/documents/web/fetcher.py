@@ -12,7 +12,7 @@ import re
 import socket
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Self, TypeAlias
 from urllib.parse import unquote
@@ -22,7 +22,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from adapters.documents.web.address_policy import address_refusal, host_refusal, is_literal
-from core.model.errors import FetchRefused
+from core.model.errors import ConfigurationError, FetchRefused
 from core.ports.sources import FetchResult, PageGone
 
 AddressInfo: TypeAlias = tuple[Any, Any, int, str, tuple[Any, ...]]
@@ -35,7 +35,34 @@ _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _GONE = frozenset((404, 410))
 _ODD = re.compile(r"[\x00-\x20\x7f\\]")
 _CHUNK = 64 * 1024
+_CREDENTIAL = re.compile(r"(https://[\w.-]+(?::\d+)?)/?\s+([A-Za-z0-9-]+):\s*([\x20-\x7e]+)")
+_NOT_CREDENTIALS = frozenset(("host", "content-length", "transfer-encoding", "connection", "user-agent"))
 URL_CHARS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """A header that goes to one origin alone, over https, and with no redirect."""
+
+    origin: str
+    name: str
+    value: str = field(repr=False)
+
+
+def credential_of(text: str) -> Credential | None:
+    """Read a credential as "https://wiki.example.org Cookie: session=…"; None for an empty text.
+
+    Raises ConfigurationError, which does not repeat it.
+    """
+    if not text.strip():
+        return None
+    found = _CREDENTIAL.fullmatch(text.strip())
+    if found is None or found[2].casefold() in _NOT_CREDENTIALS:
+        raise ConfigurationError(
+            "FETCH_CREDENTIAL is no origin with a header.",
+            remedy="It looks like https://wiki.example.org Authorization: Bearer …, without a path.",
+        )
+    return Credential(str(URL(found[1]).origin()), found[2], found[3])
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +77,7 @@ class Rules:
         max_bytes: of the body, counted after unpacking.
         seconds: for everything, redirects included.
         redirects: how many are followed.
+        credential: a header for one origin.
     """
 
     allow_hosts: frozenset[str] = frozenset()
@@ -59,6 +87,7 @@ class Rules:
     max_bytes: int = 50 * 1024 * 1024
     seconds: float = 60.0
     redirects: int = 5
+    credential: Credential | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +163,13 @@ class Fetcher:
 
     async def _follow(self, url: URL, headers: dict[str, str]) -> FetchResult:
         """Ask, and ask again where a redirect leads, each time checked anew."""
+        secret = self._rules.credential
+        named = url.scheme == "https" and secret is not None and str(url.origin()) == secret.origin
+        own = {secret.name: secret.value} if secret is not None and named else {}
         for _ in range(self._rules.redirects + 1):
             target = await self._check_target(url)
-            answer = await self._ask(target, headers)
+            answer = await self._ask(target, headers | own)
+            own = {}  # whoever redirects chooses where to
             if isinstance(answer, FetchResult):
                 return answer
             if url.scheme == "https" and answer.scheme == "http":

@@ -33,9 +33,8 @@ from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
 )
-from adapters.reasoners.extractive.evidence.similarity import KnownVectors
 from adapters.reasoners.extractive.evidence.versions import without_old_alone
-from adapters.reasoners.extractive.evidence.weighing import Weigher
+from adapters.reasoners.extractive.evidence.weighing import KnownVectors, Weigher
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.follow_up import (
     pronoun_in,
@@ -88,7 +87,7 @@ class ExtractiveReasoner:
         return weights.PASSAGES_SEARCHED
 
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
-        """A reply to small talk and to questions about the thread; for the rest, what to search for."""
+        """Return a reply to small talk and to questions about the thread; for the rest, what to search for."""
         del meter  # costs no tokens
         if overview := intent.overview_of(inquiry.question, {base.name for base in inquiry.bases}):
             return overview
@@ -126,7 +125,7 @@ class ExtractiveReasoner:
         )
 
     async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
-        """What the files that hang on the question say, in their own words; None when they do not answer it."""
+        """Return what the files that hang on the question say, in their own words; None when they do not answer it."""
         if summary := lends.summary_of(thread.attachments, inquiry.question):
             return Reply(summary, "it asks what a file says that hangs on it")
         question = lends.without_naming(intent.split_question(inquiry.question).question)
@@ -154,7 +153,7 @@ class ExtractiveReasoner:
         ]
 
     def _grade_found(self, inquiry: Inquiry, found: Sequence[WeighedPassage]) -> list[Grade]:
-        """The grade of each passage for the need that it was weighed for."""
+        """Return the grade of each passage for the need that it was weighed for."""
         grades: dict[int, Grade] = {}
         for one in found:
             grade = answer_odds.grade_of(one.units, one.evidence.hit.rerank)
@@ -186,7 +185,7 @@ class ExtractiveReasoner:
         return Insufficient(missing, (*again, *others))
 
     async def _as_read(self, inquiry: Inquiry) -> Inquiry:
-        """The inquiry with its question, and each of its needs, in the words of what was found."""
+        """Return the inquiry with its question, and each of its needs, in the words of what was found."""
         if not isinstance(inquiry.plan, Investigate):
             return inquiry
         pool = tuple(inquiry.library)
@@ -214,7 +213,7 @@ class ExtractiveReasoner:
     async def compose(
         self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
     ) -> AsyncIterator[str]:
-        """The best sentences, verbatim, need by need and document by document."""
+        """Return the best sentences, verbatim, need by need and document by document."""
         del meter
         asked_for, inquiry = inquiry.standalone, await self._as_read(inquiry)
         chosen = chosen_reading(inquiry)[1]
@@ -281,7 +280,7 @@ class ExtractiveReasoner:
         return ""
 
     async def summarise(self, summary: str, turns: Sequence[Turn], meter: Meter) -> str:
-        """The questions with the sentence that answered each, newest kept when it grows too long."""
+        """Return the questions with the sentence that answered each, newest kept when it grows too long."""
         del meter
         lines = summary.splitlines()
         for turn in turns:
@@ -300,7 +299,7 @@ def _worked_out(question: str, evidence: Sequence[Evidence]) -> frozenset[int]:
 
 
 def needs_of(inquiry: Inquiry) -> tuple[str, ...]:
-    """The questions that an answer has to meet, one by one."""
+    """Return the questions that an answer has to meet, one by one."""
     if isinstance(inquiry.plan, Investigate) and len(inquiry.plan.queries) > 1:
         return inquiry.plan.queries
     return (chosen_reading(inquiry)[0],)

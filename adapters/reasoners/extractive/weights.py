@@ -12,21 +12,20 @@ class Features:
 
     ``cosine`` is of the unit as it is read below its headings, ``passage_cosine`` of its passage: with the first held
     fast the second speaks against it, since a page that is near as a whole has many sentences that are near.
-    ``own``, ``placed`` and ``covered`` are the shares of the question's words, rare ones counting more, in the unit, in
-    the unit with its headings, and in its passage; ``named`` the share of the question's names and telling numbers in
+    ``own`` and ``covered`` are the shares of the question's words, rare ones counting more, in the unit and in its
+    passage; ``named`` the share of the question's names and telling numbers in
     the passage (1 where it has none). ``subject`` is 1 where the question names the very thing that the unit is of,
     ``contradicts`` 1 where it has version 1 and 5 is asked for. ``fits`` says how well it holds the kind of thing that
     is asked for, ``strict`` that such a kind is asked for. ``rank`` is the passage's score as a share of the best
     one's, ``length`` the number of the question's words (6 and more are 1), ``unknown`` the share of them that no
     passage has. Two tell a unit from the others that were found: ``nearer`` is its cosine above the mean of the
-    ``NEAREST_UNITS`` nearest, ``lead`` its ``placed`` above the best other's. ``row`` is 1 where it is of a table,
+    ``NEAREST_UNITS`` nearest, ``lead`` its coverage above the best other's. ``row`` is 1 where it is of a table,
     ``focus`` the share of the thing asked for ("phone number") in the unit and right above it, 1 where none is named.
     """
 
     cosine: float
     passage_cosine: float
     own: float
-    placed: float
     covered: float
     named: float
     subject: float
@@ -48,7 +47,6 @@ ANSWERING = Features(
     cosine=1.25,
     passage_cosine=2.0,
     own=0.95,
-    placed=0.0,
     covered=2.75,
     named=2.15,
     subject=1.6,
@@ -69,11 +67,9 @@ NEAREST_UNITS = 6
 ON_THE_WAY = 1.5
 LONG_QUESTION = 6  # words
 # Read together with the question, where there is a reader: how much what is counted and what is read say, and a
-# constant. Fitted on 1,342 questions over four companies and 1,087 over three sets of real pages, from which neither
-# the weights above nor the reader were learnt (.5 to .6 and .5 to .7 for each). The constant was chosen by whole
-# answers: at -.3 in place of -.7, 31 more were right and 19 more wrong of 1,231 (docs/measurements.md). A row needs
+# constant, fitted on companies and pages from which neither the weights above nor the reader were learnt. A row needs
 # more: of answers on the edge those from rows were wrong as often as right.
-UNITS_READ = 12  # of 333 questions 16 and eight first gave the same verdicts; the reader computes four at a time
+UNITS_READ = 12
 # So many are read at first, and the others only where none of these has such log odds. What was not read counts as if
 # it had been read with such log odds at most.
 UNITS_READ_FIRST, CLEAR, UNREAD = 4, 1.0, -3.0
@@ -85,15 +81,11 @@ COMMONEST_WORD = 0.1  # what a word that every text has still weighs
 UNSEEN_WORD = 1.25  # a word that no text has, against the rarest one that some have
 
 # --- which passages of a search are looked at, and which of their units are compared by meaning ---------------------
-# With 8 passages 72.3 % of the questions of four sets are right, with 12 73.0, with 16 73.8. Of the units of a search
-# so many are the most promising (``most_promising``), of the first passages more: a question in other words than
-# the document's has few of theirs. Of 401 questions whose passage is found in 369, on real pages and one company, the
-# answering unit is among 24 with 4 of each passage in 351, among these in 359, and among 48 with 8 of each in 364.
+# Of the first passages more units: a question in other words than the document's has few of theirs.
 PASSAGES_SEARCHED = 16
 UNITS_OF_FIRST, UNITS_OF_PASSAGE, UNITS_COMPARED = (8, 8, 6, 6), 4, 32
 # Coverage of the question by the unit itself, by it with what stands right above, and with its headings and title.
 OWN_WORDS, WORDS_IN_CONTEXT, WORDS_IN_PLACE = 0.5, 0.2, 0.3
-PHRASES = 0.3  # pairs of neighbouring words of the question that stand so
 KIND_OF_ANSWER = 0.5  # what the expected kind of answer counts, beside a coverage of at most 1
 
 # What speaks for a unit or against it, whatever its words: added to its log odds.
@@ -113,7 +105,5 @@ IN_CELLS = 0.7  # a word in a cell, against one in the table's place and columns
 
 # --- does a text of others hold -------------------------------------------------------------------------------------
 ALIGNED = 0.5  # below this share of a claim's words, a sentence is about something else
-# Of a claim's words in one sentence: one in seven may be missing, so that of a short claim none is. With half of
-# them, .50 of the contradicted claims of scifact were called supported, and .38 of BEGIN's unattributable replies: now
-# .02 and .06. The price: .25 of BEGIN's attributable replies are called unsupported (research/verification).
+# Of a claim's words in one sentence: one in seven may be missing. With half of them most false claims were supported.
 SAID = 0.85

@@ -29,15 +29,15 @@ class ChannelAccess:
     settings: Callable[[str], Awaitable[ChannelSettings]] | None = None  # what applies in a place
 
     async def is_admin(self, user: str) -> bool:
-        """Whether someone is an admin: of the workspace, as Slack says now, or named in SLACK_ADMIN_USERS."""
+        """Return whether someone is an admin: of the workspace, as Slack says now, or named in SLACK_ADMIN_USERS."""
         return user in self.admin_users or (await self.directory.member(user)).is_admin
 
     async def permissions(self, team: str, user: str) -> Permissions:
-        """What one person may do, wherever they are."""
+        """Return what one person may do, wherever they are."""
         return Permissions(await self.is_admin(user), await self.principals(team, user))
 
     async def audience(self, thread: ThreadKey, user: str) -> Audience:
-        """Who will read what is said in this thread.
+        """Return who will read what is said in this thread.
 
         A public channel: the channel's principal, and the workspace's (``slack:team:T``), because every reader is in
         it. A private channel or group message: the same two; never another channel's. A channel shared with another
@@ -56,13 +56,13 @@ class ChannelAccess:
         return Audience(frozenset({here, team_principal(thread.space)}), public=not channel.private)
 
     async def reader(self, thread: ThreadKey, user: str) -> Audience:
-        """One person who looks at something in this thread alone: what they may see, and what the place may."""
+        """Return what one person may see in this thread, and what the place may."""
         place, own = await self.audience(thread, user), await self.principals(thread.space, user)
         is_ours = team_principal(thread.space) in own
         return Audience(place.principals | own, open_bases=None if is_ours else place.open_bases)
 
     async def is_shared(self, channel: str) -> bool:
-        """Whether people of another organization read a channel, as far as Slack says."""
+        """Return whether people of another organization read a channel, as far as Slack says."""
         found = await self._channel(channel)
         return found is not None and found.shared
 
@@ -71,7 +71,7 @@ class ChannelAccess:
         return (settings.bases or frozenset()) if settings.closed_to_partners else None
 
     async def principals(self, team: str, user: str) -> frozenset[str]:
-        """What one person holds: themselves, their user groups, the workspace and their confirmed e-mail address.
+        """Return one person's principals: themselves, their user groups, the workspace and their confirmed e-mail.
 
         The last two are held by full members alone, as Slack says.
         """
@@ -89,5 +89,5 @@ class ChannelAccess:
             return None
 
     async def person(self, team: str, user: str) -> Person:
-        """A person by their Slack id, with the name that others see."""
+        """Return a person by their Slack id, with the name that others see."""
         return Person(person_id(team, user), await self.directory.name(user))

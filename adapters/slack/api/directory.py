@@ -78,7 +78,7 @@ class ExpiringCache(Generic[V]):
         self._values: LRUCache[str, tuple[float, V]] = LRUCache(most)
 
     async def get(self, key: str, fetch: Callable[[], Awaitable[V]]) -> V:
-        """The value, fetched where it is missing or too old."""
+        """Return the value, fetched where it is missing or too old."""
         found = self._values.get(key)
         if found is not None and time.monotonic() - found[0] < self._seconds:
             return found[1]
@@ -87,7 +87,7 @@ class ExpiringCache(Generic[V]):
         return value
 
     def peek(self, key: str) -> V | None:
-        """The value as it is, however old; None when there is none."""
+        """Return the value as it is, however old; None when there is none."""
         found = self._values.get(key)
         return found[1] if found else None
 
@@ -111,7 +111,7 @@ class Directory:
         return self._identity
 
     async def identity(self) -> Identity:
-        """Who we are. Raises RequestRefused when the token is refused, PlatformUnavailable."""
+        """Return who we are. Raises RequestRefused when the token is refused, PlatformUnavailable."""
         if self._identity is None:
             answer = await self._web.call("auth.test")
             self._identity = Identity(
@@ -123,7 +123,7 @@ class Directory:
         return self._identity
 
     async def member(self, user: str) -> Member:
-        """A member, with their rights as of the last minute; one without rights when Slack does not tell."""
+        """Return a member, with their rights as of the last minute; one without rights when Slack does not tell."""
         try:
             return await self._lookup(user)
         except (RequestRefused, PlatformUnavailable) as error:
@@ -159,7 +159,7 @@ class Directory:
         )
 
     async def name(self, user: str) -> str:
-        """A display name; the id where there is none. One that could not be looked up is asked for anew next time."""
+        """Return a display name, or the id. A name that could not be looked up is looked up again next time."""
 
         async def fetch() -> str:
             return (await self._lookup(user)).name
@@ -171,7 +171,7 @@ class Directory:
             return self.cached_name(user) or user
 
     async def names(self, ids: Iterable[str]) -> dict[str, str]:
-        """What people, user groups and channels are called, by their ids; without those that Slack does not name.
+        """Return the names of people, user groups and channels by id, without those that Slack does not name.
 
         Private channels are not named: readers may not know that they exist.
         """
@@ -189,11 +189,11 @@ class Directory:
         return {one: name for one, name in found.items() if name and name != one}
 
     def cached_name(self, user: str) -> str:
-        """A display name if it is known without asking; else empty."""
+        """Return a display name if it is known without asking; else empty."""
         return self._names.peek(user) or ""
 
     async def channel(self, channel: str) -> Channel:
-        """A conversation. Raises RequestRefused and PlatformUnavailable: who reads there must be known."""
+        """Return a conversation. Raises RequestRefused and PlatformUnavailable: who reads there must be known."""
         return await self._channels.get(channel, lambda: self._fetch_channel(channel))
 
     async def _fetch_channel(self, channel: str) -> Channel:
@@ -207,7 +207,7 @@ class Directory:
         )
 
     async def has_shared_channels(self) -> bool:
-        """Whether we are in a channel that people of another organization read; no where Slack does not say."""
+        """Return whether we are in a channel that people of another organization read; no where Slack does not say."""
 
         async def fetch() -> bool:
             listed = self._web.items(
@@ -222,7 +222,7 @@ class Directory:
             return False
 
     async def groups(self) -> dict[str, UserGroup]:
-        """The user groups by id. Empty where the scope is missing, or the workspace is not a paid one."""
+        """Return the user groups by id. Empty where the scope is missing, or the workspace is not a paid one."""
         try:
             return await self._groups.get("", self._fetch_groups)
         except (RequestRefused, PlatformUnavailable) as error:
@@ -240,7 +240,7 @@ class Directory:
         }
 
     async def groups_of(self, user: str) -> frozenset[str]:
-        """The ids of the user groups that someone is in."""
+        """Return the ids of the user groups that someone is in."""
         return frozenset(group_id for group_id, group in (await self.groups()).items() if user in group.members)
 
 
@@ -249,7 +249,7 @@ def _is_shared(info: Mapping[str, Any]) -> bool:
 
 
 def _teams(user_info: Mapping[str, Any]) -> set[str]:
-    """The workspaces that somebody is a member of; in an organization there may be several.
+    """Return the workspaces that somebody is a member of; in an organization there may be several.
 
     https://docs.slack.dev/reference/objects/user-object
     """

@@ -65,7 +65,7 @@ class SlackServerError(OutcomeUnknown):
 
 
 def translate_api_error(method: str, error: SlackApiError) -> RequestRefused | SlackServerError:
-    """Slack's word for it; a server error without a word is an answer that did not come."""
+    """Return the refusal with Slack's word for it; a server error without a word counts as no answer."""
     response = error.response
     status = int(getattr(response, "status_code", None) or getattr(response, "status", None) or 200)
     word = error_word(error)
@@ -78,7 +78,7 @@ def translate_api_error(method: str, error: SlackApiError) -> RequestRefused | S
 
 
 def translate_connection_error(method: str, url: str, error: Exception) -> OutcomeUnknown:
-    """No answer came from ``url``; where nothing could even be reached, with what to look at."""
+    """Return that no answer came from ``url``; where nothing could be reached, with what to check."""
     reached = not isinstance(error, aiohttp.ClientConnectorError)
     remedy = None if reached else "Check the network and its name service, and SLACK_API_URL if it is set."
     host = urlsplit(url).netloc.rpartition("@")[2]
@@ -86,24 +86,24 @@ def translate_connection_error(method: str, url: str, error: Exception) -> Outco
 
 
 def reason_in_words(error: str) -> str:
-    """Why Slack refuses something, for people to read, from its own word for it; ends a sentence without its dot."""
+    """Return Slack's error word as the end of a sentence for people, without its full stop."""
     known = next((words for beginning, words in _IN_WORDS.items() if error.startswith(beginning)), "")
     return known or "Slack refuses it, and my log says why"
 
 
 def error_word(error: SlackApiError) -> str:
-    """The ``error`` of Slack's answer; empty where it has none."""
+    """Return the ``error`` of Slack's answer; empty where it has none."""
     data = getattr(error.response, "data", None)
     return str(data.get("error", "")) if isinstance(data, dict) else ""
 
 
 def is_token_refused(refusal: RequestRefused) -> bool:
-    """Whether Slack does not take our token at all, whatever we ask for."""
+    """Return whether Slack does not take our token at all, whatever we ask for."""
     return refusal.error in _TOKEN_REFUSED
 
 
 def configuration_error(refusal: RequestRefused) -> ConfigurationError | None:
-    """What to say when trying again is of no use: it is no token of ours, or not of this kind.
+    """Return what to say when trying again is of no use: it is no token of ours, or not of this kind.
 
     None for one that was revoked or whose account is inactive: it may be taken again later.
     """

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.slack.api.errors import RequestRefused, reason_in_words
-from adapters.slack.api.message_links import HOST
+from adapters.slack.api.ids import HOST
 from adapters.slack.api.web_client import SIGN_IN, WebClient
 from core.model.errors import DocumentRejected, FetchRefused
 from core.model.incoming_events import FileReference
@@ -46,12 +46,12 @@ class SlackFile:
         return FileReference(self.id, f"canvas {self.id}.html" if self.canvas else self.name, self.size)
 
     def readable_by(self, user: str, place: str) -> bool:
-        """Whether we know that this person may read it: their own, a public one, or shared where they are."""
+        """Return whether we know that this person may read it: their own, a public one, or shared where they are."""
         return self.public or self.owner == user or place in self.places
 
 
 def file_in(link: str) -> str:
-    """The id of the file or canvas that a Slack link leads to; empty when it leads elsewhere."""
+    """Return the id of the file or canvas that a Slack link leads to; empty when it leads elsewhere."""
     found = _LINK.match(link)
     return found["id"] if found else ""
 
@@ -60,11 +60,11 @@ class Files:
     """The files that the bot may read."""
 
     def __init__(self, web: WebClient) -> None:
-        """With this bot's token."""
+        """Read files with this bot's token."""
         self._web = web
 
     async def about(self, file_id: str) -> SlackFile:
-        """What Slack says of a file. Raises FetchRefused with the reason, PlatformUnavailable."""
+        """Return what Slack says of a file. Raises FetchRefused with the reason, PlatformUnavailable."""
         try:
             found = (await self._web.call("files.info", file=file_id))["file"]
         except RequestRefused as refusal:
@@ -72,7 +72,7 @@ class Files:
         return _file(found)
 
     async def fetch(self, file_id: str, limit: int) -> tuple[str, bytes]:
-        """(name, bytes), at most ``limit`` of them. Raises FetchRefused, DocumentRejected, PlatformUnavailable."""
+        """Return (name, bytes), at most ``limit`` of them. Raises as ``download`` does."""
         file = await self.about(file_id)
         if file.size > limit:
             raise DocumentRejected(f"{file.name} is larger than {limit // 2**20} MB.")
@@ -102,14 +102,14 @@ def _file(found: dict[str, Any]) -> SlackFile:
 
 
 def _is_sign_in_page(file: SlackFile, data: bytes) -> bool:
-    """Whether HTML came instead of the file: the file is none, or the page is not what was announced."""
+    """Return whether HTML came instead of the file: the file is none, or the page is not what was announced."""
     if file.canvas or file.media_type == "text/html":
         return len(data) != file.size and _SIGN_IN_PAGE.search(data[:20_000]) is not None
     return len(data) != file.size
 
 
 def _page(title: str, data: bytes) -> bytes:
-    """A canvas as a page that names itself: what Slack sends is the body alone."""
+    """Return a canvas as a page that names itself: what Slack sends is the body alone."""
     head = f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{html.escape(title)}</title></head><body>'
     return head.encode() + data + b"</body></html>"
 

@@ -56,19 +56,19 @@ class ActiveContent:
     """What may be active in a text: these links, this user group, and the way to messages of the own workspace."""
 
     def __init__(self, links: frozenset[str] = frozenset(), group: str = "", workspace: str = "") -> None:
-        """``workspace`` is the workspace's own address, as ``auth.test`` gives it."""
+        """Permit these; ``workspace`` is the workspace's own address, as ``auth.test`` gives it."""
         self.links = links
         self.group = group
         self.workspace = urlsplit(workspace).netloc
 
     def also(self, given: Mapping[str, Any]) -> "ActiveContent":
-        """This, and what is permitted beside a text."""
+        """Return this with what is permitted beside a text."""
         more = ActiveContent(self.links | frozenset(given.get(_LINKS) or ()), str(given.get(_GROUP) or self.group))
         more.workspace = self.workspace
         return more
 
     def link(self, url: str) -> bool:
-        """Whether exactly this address may be a link."""
+        """Return whether exactly this address may be a link."""
         return url in self.links or self._is_own_message(url)
 
     def _is_own_message(self, url: str) -> bool:
@@ -80,13 +80,13 @@ NOTHING = ActiveContent()
 
 
 def permit(block: Payload, *, links: Sequence[str | None] = (), group: str = "") -> Payload:
-    """The block, in which exactly these addresses may be links and this user group may be called."""
+    """Return the block, in which exactly these addresses may be links and this user group may be called."""
     given = {_LINKS: sorted({link for link in links if link})} | ({_GROUP: group} if group else {})
     return block | {_PERMITTED: given}
 
 
 def permit_as_shown(shown: Sequence[Payload]) -> list[Payload]:
-    """Blocks of a message of ours as Slack hands them back, with the links that they were let out with."""
+    """Return blocks of our message as Slack hands them back, with the links that they were sent with."""
     return [permit(block, links=list(_links_in(block))) for block in shown]
 
 
@@ -106,12 +106,12 @@ class CallSanitizer:
     """Sanitizes the calls of one workspace; knows how each stream ends so far, so that no two pieces make a link."""
 
     def __init__(self) -> None:
-        """Before the workspace's own address is known, no message of Slack's own is a link."""
+        """Permit no link to a message before the workspace's own address is known."""
         self.workspace = ""
         self._endings: LRUCache[tuple[str, str], str] = LRUCache(_MOST_STREAMS)
 
     def sanitize(self, method: str, arguments: Mapping[str, Any]) -> Payload:
-        """The arguments as they may leave."""
+        """Return the arguments as they may leave."""
         safe: Payload = _object(arguments, ActiveContent(workspace=self.workspace))
         if method == "chat.postMessage":
             safe |= {"unfurl_links": False, "unfurl_media": False}
@@ -120,15 +120,15 @@ class CallSanitizer:
         return safe
 
     def message(self, fields: Mapping[str, Any]) -> Payload:
-        """A message that answers a command or a press through the address that Slack gave for it."""
+        """Return a message that answers a command or a press through the address that Slack gave for it."""
         return _object(fields, ActiveContent(workspace=self.workspace))
 
     def remember_stream(self, channel: str, ts: str) -> None:
-        """A stream has begun, with no text in it."""
+        """Note that a stream has begun, with no text in it."""
         self._endings[channel, ts] = " "
 
     def _mend_seams(self, call: Payload) -> None:
-        """Each text of a stream begins so that it completes nothing that the text before it began."""
+        """Let each text of a stream complete nothing that the text before it began."""
         channel, ts = str(call.get("channel")), str(call.get("ts"))
         before = self._endings.get((channel, ts), ".")
         for chunk in call.get("chunks") or []:
@@ -195,7 +195,7 @@ def _field(name: str, value: Any, allowed: ActiveContent) -> Any:
 
 
 def _rich_element(element: Payload, allowed: ActiveContent) -> Payload:
-    """A link that is permitted; else what a person would have read, as text."""
+    """Return a link that is permitted; else what a person would have read, as text."""
     if element["type"] == "link" and allowed.link(str(element.get("url", ""))):
         return element
     words = element.get("text") or element.get("url") or "…"
@@ -206,18 +206,18 @@ def _rich_element(element: Payload, allowed: ActiveContent) -> Payload:
 
 
 def plain(text: str) -> str:
-    """A text without any markup: a label, a title. Not longer than it was, since labels have narrow limits."""
+    """Return a text without any markup: a label, a title. Not longer than it was, since labels have narrow limits."""
     return defang_schemes(remove_controls(text))[: max(1, len(text))]
 
 
 def inactive(text: str) -> str:
-    """A text in which nothing at all is active, whatever Slack does with it."""
+    """Return a text in which nothing at all is active, whatever Slack does with it."""
     text = _BARE_AMPERSAND.sub("&amp;", remove_controls(text)).replace("<", "&lt;")
     return defang_calls(defang_domains(defang_schemes(text)))
 
 
 def mrkdwn(text: str, allowed: ActiveContent) -> str:
-    """``mrkdwn`` that is sent ``verbatim``: of what stands in angle brackets, only what is permitted stays."""
+    """Return ``mrkdwn`` to send ``verbatim``: of what is in angle brackets, only what is permitted stays."""
     text = remove_controls(text)
     pieces: list[str] = []
     last = 0
@@ -241,7 +241,7 @@ def _entity(inside: str, allowed: ActiveContent) -> str:
 
 
 def markdown(text: str, allowed: ActiveContent) -> str:
-    """Markdown in which only permitted addresses are links, each written so that it cannot be read otherwise."""
+    """Return Markdown in which only permitted addresses are links, each written unambiguously."""
     text = _BARE_AMPERSAND.sub("&amp;", remove_controls(text)).replace("<", "&lt;")
     pieces: list[str] = []
     last = 0
@@ -254,7 +254,7 @@ def markdown(text: str, allowed: ActiveContent) -> str:
 
 
 def _permitted_link(match: re.Match[str], allowed: ActiveContent) -> str | None:
-    """The link in Markdown's own notation, with what closes the sentence after it; None when it is not permitted."""
+    """Return the link in Markdown's notation, with the punctuation after it; None when it is not permitted."""
     label, labelled, bare = match.groups()
     written, closing = (labelled, "") if labelled else _without_closing(bare)
     if not allowed.link(unescape(written)) or set(written) & _NOT_IN_A_LINK:
@@ -264,7 +264,7 @@ def _permitted_link(match: re.Match[str], allowed: ActiveContent) -> str | None:
 
 
 def _without_closing(bare: str) -> tuple[str, str]:
-    """An address that stands in a sentence, and what only closes the sentence: punctuation, marks, citations."""
+    """Return an address that stands in a sentence, and what only closes the sentence: punctuation, marks, citations."""
     address = bare.rstrip(_CLOSING)
     while cited := _CITED.search(address, max(0, len(address) - 6)):
         address = address[: cited.start()].rstrip(_CLOSING)
@@ -276,7 +276,7 @@ def _still(text: str) -> str:
 
 
 def _clip(text: str, limit: int) -> str:
-    """At most ``limit`` characters, cut at a word and never inside what stands in angle brackets."""
+    """Return at most ``limit`` characters, cut at a word and never inside angle brackets."""
     if len(text) <= limit:
         return text
     cut = text[: limit - 1]

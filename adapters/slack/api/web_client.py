@@ -1,11 +1,13 @@
-"""Calls of the Web API, with deadlines and retries, each sanitized before it leaves.
+"""Calls of the Web API, with deadlines, retries and rate limits, each sanitized before it leaves.
 
 There are two ways to call. ``call`` waits out rate limits and retries what is idempotent: for what has to arrive.
 ``call_once`` makes one attempt: for what is only nice to have sooner, such as one more piece of a stream. Neither
-repeats what could happen twice.
+repeats what could happen twice. The rate limiter keeps what is nice to have from using up what has to arrive.
 """
 
 import asyncio
+import time
+from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -24,9 +26,42 @@ from adapters.slack.api.errors import (
     translate_api_error,
     translate_connection_error,
 )
-from adapters.slack.api.rate_limiter import RateLimiter
 from adapters.slack.api.sanitizer import CallSanitizer
 from core.model.errors import DocumentRejected, FetchRefused, PlatformUnavailable
+
+# Calls a minute that all streams of this process may make together, below Slack's tiers so that the ends still fit.
+# https://docs.slack.dev/apis/web-api/rate-limits: Tier 2 is 20, Tier 3 is 50, Tier 4 is 100 a minute.
+CALLS_A_MINUTE = {"chat.startStream": 18, "chat.appendStream": 85, "chat.update": 30}
+UNLIMITED = 1_000_000  # calls in a window
+
+
+class RateLimiter:
+    """A sliding window of calls for each method; methods without a limit are never held back."""
+
+    def __init__(self, limits: dict[str, int] | None = None, window: float = 60.0) -> None:
+        """Allow ``limits`` calls of each method in any ``window`` seconds; by default CALLS_A_MINUTE."""
+        self._limits = CALLS_A_MINUTE if limits is None else limits
+        self._window = window
+        self._calls: dict[str, deque[float]] = defaultdict(deque)
+        self._blocked_until: dict[str, float] = {}
+
+    def try_acquire(self, method: str) -> bool:
+        """Return whether one more call fits now; if so, it is counted."""
+        now = time.monotonic()
+        if now < self._blocked_until.get(method, 0.0):
+            return False
+        calls = self._calls[method]
+        while calls and calls[0] <= now - self._window:
+            calls.popleft()
+        if len(calls) >= self._limits.get(method, UNLIMITED):
+            return False
+        calls.append(now)
+        return True
+
+    def block(self, method: str, seconds: float) -> None:
+        """Let no call of this method through for so long: Slack's ``Retry-After``."""
+        self._blocked_until[method] = time.monotonic() + seconds
+
 
 CALL_SECONDS = 120.0  # for ``call``, rate limits and retries included
 ONE_ATTEMPT_SECONDS = 8.0  # for ``call_once``
@@ -85,7 +120,7 @@ class WebClient:
         self._session = self._without_retries = self._with_retries = None
 
     async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Slack's answer; rate limits are waited out, and what is idempotent is tried again when no answer came.
+        """Return Slack's answer; rate limits are waited out, and what is idempotent is tried again when no answer came.
 
         Raises RequestRefused, OutcomeUnknown, and PlatformUnavailable when the deadline passes.
         """
@@ -103,7 +138,7 @@ class WebClient:
         raise AssertionError("the last try returns or raises")
 
     async def call_once(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Slack's answer to one attempt. Raises RequestRefused and OutcomeUnknown; a rate limit blocks the method."""
+        """Return Slack's answer to one attempt; a rate limit blocks the method. Raises as ``call`` does."""
         self._open()
         assert self._without_retries is not None
         try:
@@ -115,7 +150,7 @@ class WebClient:
             raise
 
     async def items(self, method: str, name: str, most: int, **where: Any) -> AsyncIterator[dict[str, Any]]:
-        """What ``method`` lists under ``name``, page after page, at most so many. Raises as ``call`` does."""
+        """Return what ``method`` lists under ``name``, page after page, at most so many. Raises as ``call`` does."""
         cursor: str | None = None
         seen = 0
         while seen < most:
@@ -127,8 +162,16 @@ class WebClient:
             if cursor is None:
                 return
 
+    async def permalink(self, channel: str, ts: str) -> str | None:
+        """Return Slack's own link to a message; None where it was deleted. Raises PlatformUnavailable."""
+        try:
+            answer = await self.call("chat.getPermalink", channel=channel, message_ts=ts)
+        except RequestRefused:
+            return None
+        return str(answer.get("permalink") or "") or None
+
     async def _send(self, client: AsyncWebClient, method: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The one place from which anything leaves for Slack: nothing goes that was not sanitized."""
+        """Return the one place from which anything leaves for Slack: nothing goes that was not sanitized."""
         try:
             response = await _call(client, method, self._sanitizer.sanitize(method, arguments))
         except RequestRefused as refusal:
@@ -159,12 +202,12 @@ class WebClient:
             raise RequestRefused("response_url", str(answer.body)[:MOST_QUOTED])
 
     async def granted_scopes(self) -> frozenset[str]:
-        """The scopes that the token holds, as ``auth.test`` tells. Raises RequestRefused and OutcomeUnknown."""
+        """Return the scopes that the token holds, as ``auth.test`` tells. Raises RequestRefused and OutcomeUnknown."""
         await self.call_once("auth.test")
         return self._granted
 
     async def download(self, url: str, limit: int, seconds: float = 30.0) -> tuple[str, bytes]:
-        """A private file: its media type as it is served, and its bytes.
+        """Return a private file: its media type as it is served, and its bytes.
 
         The token goes to Slack's own hosts only, and follows no redirect: one leads to a login page. More than
         ``limit`` bytes are refused, not cut, whatever was announced. Raises FetchRefused, DocumentRejected,
@@ -209,7 +252,7 @@ class WebClient:
 
 
 def _may_repeat(method: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether a second call does nothing more; of the end of a stream, where it brings nothing to show."""
+    """Return whether a second call does nothing more; of the end of a stream, where it brings nothing to show."""
     return method in _IDEMPOTENT or (method == "chat.stopStream" and not arguments.keys() & {"chunks", "blocks"})
 
 

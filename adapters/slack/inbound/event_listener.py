@@ -15,8 +15,14 @@ from cachetools import LRUCache
 
 from adapters.slack.api.directory import Directory, Identity
 from adapters.slack.api.ids import PLATFORM, person_id
-from adapters.slack.inbound.message_text import mentions, plain_message, without_marks
-from adapters.slack.inbound.message_words import file_references, has_more, own_text
+from adapters.slack.inbound.message_words import (
+    file_references,
+    has_more,
+    mentions,
+    own_text,
+    plain_message,
+    without_marks,
+)
 from adapters.slack.outbound.answer_records import CurrentAnswer, SlackQuestionState, VisibleAnswer
 from core.model.answer import OPEN_OUTCOMES
 from core.model.channel_settings import ChannelSettings
@@ -142,7 +148,7 @@ class EventListener:
     async def _parse_if_relevant(
         self, event: Event, team: str, us: Identity, *, edited: bool = False
     ) -> IncomingMessage | None:
-        """The message, if it could be for us; one that names nobody in a channel only where it is set up for that."""
+        """Return the message if it could be for us; one without a mention only where the channel is set up for that."""
         message = self.parse_message(event, team, us, edited=edited, unaddressed=True)
         if message is None or not message.in_channel:
             return message
@@ -153,7 +159,7 @@ class EventListener:
     def parse_message(
         self, event: Event, team: str, us: Identity, *, edited: bool = False, unaddressed: bool = False
     ) -> IncomingMessage | None:
-        """The message, if it could be for us: a mention, a direct message, or anything in a thread.
+        """Return the message, if it could be for us: a mention, a direct message, or anything in a thread.
 
         With ``unaddressed`` also what a person says in a channel without naming us.
         """
@@ -190,7 +196,7 @@ class EventListener:
         )
 
     def _sender(self, event: Event, team: str, us: Identity) -> Person | None:
-        """Who wrote it; None when that is ourselves, or a bot that nobody allowed by name."""
+        """Return who wrote it; None when that is ourselves, or a bot that nobody allowed by name."""
         user, bot = str(event.get("user") or ""), str(event.get("bot_id") or "")
         if user == us.user or (bot and bot == us.bot):
             return None
@@ -208,7 +214,7 @@ class EventListener:
     # --- what was changed
 
     async def _on_edit(self, event: Event, team: str, us: Identity) -> IntakeResult:
-        """An edit: the question as it was is cancelled, and asked again as it is now, unless it is answered."""
+        """Return an edit: the question as it was is cancelled, and asked again as it is now, unless it is answered."""
         now: Event = event.get("message") or {}
         before: Event = event.get("previous_message") or {}
         if now.get("subtype") == "tombstone":
@@ -260,7 +266,7 @@ class EventListener:
             await take_in_deletion(self._message_states, self._inbox, message)
 
     async def _on_new_channel_id(self, event: Event, team: str, us: Identity) -> None:
-        """A private channel that is shared with another workspace gets a new id: just then its settings must hold.
+        """Move the settings of a private channel, which gets a new id when it is shared with another workspace.
 
         https://docs.slack.dev/reference/events/channel_id_changed
         """
@@ -268,7 +274,7 @@ class EventListener:
         await self._move(before, after, person_id(team, us.user))
 
     async def _on_stop(self, event: Event, team: str) -> None:
-        """Slack's own stop button names the streams, or only the thread. It stops for those who may, as ours does."""
+        """Stop what Slack's own stop button names: streams, or only the thread. The same people may as with ours."""
         thread = ThreadKey(PLATFORM, team, str(event["channel"]), str(event.get("thread_ts") or ""))
         streams = event.get("streaming_message_ts") or []
         answers: list[VisibleAnswer | CurrentAnswer] = [VisibleAnswer(thread=thread, ts=str(ts)) for ts in streams]
@@ -281,12 +287,12 @@ class EventListener:
 
 
 def _is_forgotten(ts: str) -> bool:
-    """Whether a message is so old that nothing would be kept of an answer: then nobody knows whether it has one."""
+    """Return whether a message is so old that nothing would be kept of an answer to it."""
     return time.time() - float(ts) > KEPT_FOR.total_seconds()
 
 
 def question_ts(message: IncomingMessage) -> str:
-    """The ``ts`` of the message in which a question stands; of one that was pressed, of the answer above it."""
+    """Return the ``ts`` of the message in which a question stands; of one that was pressed, of the answer above it."""
     return message.reply_target.message or message.id
 
 

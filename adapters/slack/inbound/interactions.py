@@ -35,7 +35,7 @@ class Press:
 
     @classmethod
     def of(cls, body: Body) -> "Press":
-        """The press that a ``block_actions`` payload tells of."""
+        """Return the press that a ``block_actions`` payload tells of."""
         container, message = body.get("container") or {}, body.get("message") or {}
         action = body["actions"][0]
         channel = str((body.get("channel") or {}).get("id") or container.get("channel_id") or "")
@@ -83,7 +83,7 @@ class SlashCommand:
 
     @classmethod
     def of(cls, body: Body) -> "SlashCommand":
-        """From a ``slash_commands`` payload."""
+        """Read a ``slash_commands`` payload."""
         return cls(
             team=str(body["team_id"]),
             channel=str(body["channel_id"]),
@@ -104,5 +104,5 @@ class SlashCommand:
 
 
 def sender_of(body: Body) -> tuple[str, str]:
-    """(workspace, user) of a submitted form."""
+    """Return (workspace, user) of a submitted form."""
     return str(body["team"]["id"]), str(body["user"]["id"])

@@ -98,7 +98,7 @@ class LookBack:
             raise left
 
     async def _channels(self, noted: Sequence[str]) -> list[str]:
-        """The conversations in which we are a member, those where we were asked of late first.
+        """Return the conversations in which we are a member, those where we were asked of late first.
 
         Where Slack does not list them, only the latter. Raises PlatformUnavailable.
         """
@@ -116,7 +116,7 @@ class LookBack:
         return [*(one for one in asked if one in ours), *(one for one in ours if one not in asked)]
 
     async def _take(self, said: Message, team: str) -> bool:
-        """Whether a message is new to us; its writer is told, once, when there is no room for it."""
+        """Return whether a message is new to us; its writer is told, once, when there is no room for it."""
         result = await self._event_listener.take(said, team)
         name = f"{said['channel']}/{said['ts']}"
         if result.reply and result.message is not None and name not in self._told:
@@ -125,7 +125,7 @@ class LookBack:
         return result.new
 
     async def _messages_in(self, place: str, silence: MissedPeriod) -> tuple[list[Message], set[str]]:
-        """The messages there since, oldest first, as events would tell them, and the threads that were seen with it.
+        """Return the messages there since, oldest first, as in events, and the threads that were seen with it.
 
         Where Slack never lets us read (we were removed, it is gone), there are none. Raises PlatformUnavailable.
         """
@@ -143,7 +143,7 @@ class LookBack:
         ], threads
 
     async def _channel(self, channel: str, silence: MissedPeriod) -> tuple[list[Message], set[str]]:
-        """What was said in a channel and in its threads that have replies since."""
+        """Return what was said in a channel and in its threads that have replies since."""
         oldest = silence.since - min(THREADS_SECONDS, THREADS_FACTOR * silence.seconds)
         pages = self._web.items(
             "conversations.history", "messages", MOST_MESSAGES, channel=channel, oldest=f"{oldest:.6f}"

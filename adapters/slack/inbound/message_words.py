@@ -1,15 +1,100 @@
-"""What a Slack message says, whichever way it says it: text, blocks, legacy attachments, and messages that it shares.
+"""What a Slack message says: its ``mrkdwn`` as plain text, and its text, blocks, attachments and shared messages.
+
+Slack writes what was picked or linked as ``<@U1|ada>``, ``<#C1|general>``, ``<!subteam^S1>``, ``<https://…|label>``.
+As a rule the labels are left out: the names have to be looked up.
+https://docs.slack.dev/messaging/formatting-message-text
 
 A person writes text; the attachments of their message are messages that they share or previews of links, which are
 never their words. An app puts what it says into blocks and attachments, often with nothing or a shortened copy as text.
 All texts are ``mrkdwn``. https://docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import unescape
 from typing import Any
 
 from core.model.incoming_events import FileReference
+from core.model.plain_text import one_line
+
+_ENTITY = re.compile(r"<([^<>]+)>")
+_NAMELESS = re.compile(r"<(?:@([UW][A-Z0-9]{1,20})|#([CDG][A-Z0-9]{1,20})\|?|!subteam\^(S[A-Z0-9]{1,20}))>")
+_CODE = re.compile(r"(```.*?```|`[^`\n]+`)", re.DOTALL)
+_MARKED = re.compile(
+    r"(?<![\w*_~])([*_~])(?=[^\s*_~])([^*_~\n]{1,500})(?<=\S)\1(?![\w*_~])"
+)  # *bold*, _italic_, ~struck~
+_LEADING = re.compile(r"^[\s,]*(?::(?![\w+-]+:))?[\s,]*")  # "@Footnote: why?"
+_UNKNOWN = {"U": "@someone", "W": "@someone", "S": "@a group"}
+
+
+def plain_message(text: str, bot_user_id: str, names: Mapping[str, str] | None = None, *, ours: str = "") -> str:
+    """Return what somebody wrote, as plain text with ``ours`` where it mentions us.
+
+    ``names`` are those of people, channels and groups by their ids. Without them each id stays, for ``with_names``.
+    """
+
+    def plain(match: re.Match[str]) -> str:
+        target, _, label = match.group(1).partition("|")
+        if target == f"@{bot_user_id}":
+            return ours
+        if not label and _NAMELESS.fullmatch(match.group()):
+            return match.group()
+        if target.startswith(("@", "#")):
+            return target[0] + label.removeprefix(target[0]) if label else f"{target[0]}unknown"
+        if target.startswith("!date^"):
+            return label or _date(target)
+        if target.startswith("!"):
+            return label or "@" + target[1:].partition("^")[0]
+        return label if label and label != target else target.removeprefix("mailto:")
+
+    said = unescape(_ENTITY.sub(plain, text))
+    said = _LEADING.sub("", re.sub(r"[ \t]{2,}", " ", said)).strip(" \t\n,")
+    return said if names is None else with_names(said, names)
+
+
+def without_marks(text: str) -> str:
+    """Return a plain text without the marks of bold, italic and struck words; in code they stay."""
+    parts = _CODE.split(text)
+    parts[::2] = [_MARKED.sub(r"\2", part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def with_names(text: str, names: Mapping[str, str]) -> str:
+    """Return the text with names in place of ids; of what has none here it says what it is."""
+
+    def named(match: re.Match[str]) -> str:
+        found = match[1] or match[2] or match[3]
+        sign = "#" if match[2] else "@"
+        return f"{sign}{one_line(names[found])}" if found in names else _UNKNOWN.get(found[0], "#a channel")
+
+    return _NAMELESS.sub(named, text)
+
+
+def ids_in(text: str) -> frozenset[str]:
+    """Return the ids in a text that have no name there."""
+    return frozenset(found for match in _NAMELESS.finditer(text) for found in match.groups() if found)
+
+
+def mentions(text: str) -> frozenset[str]:
+    """Return the ids of the people and groups that a message calls."""
+    targets = (match.group(1).partition("|")[0] for match in _ENTITY.finditer(text))
+    return frozenset(
+        target.removeprefix("!subteam^").removeprefix("@")
+        for target in targets
+        if target.startswith(("@", "!subteam^"))
+    )
+
+
+def _date(target: str) -> str:
+    """Return the time of ``!date^1392734382^{date_num}`` without its fallback."""
+    try:
+        at = datetime.fromtimestamp(int(target.split("^")[1]), UTC)
+    except (ValueError, OverflowError, OSError):
+        return "some time"
+    return f"{at.day} {at:%B %Y %H:%M} UTC"
+
 
 MOST_FILES = 10  # of one message
 MOST_DEPTH = 6  # of blocks within blocks
@@ -27,12 +112,12 @@ class SharedMessage:
 
 
 def is_by_app(message: Message) -> bool:
-    """Whether an app or a bot wrote it."""
+    """Return whether an app or a bot wrote it."""
     return bool(message.get("bot_id") or message.get("bot_profile") or message.get("subtype") == "bot_message")
 
 
 def own_text(message: Message) -> str:
-    """What its writer says."""
+    """Return what its writer says."""
     text = str(message.get("text") or "")
     if not is_by_app(message):
         return text
@@ -48,24 +133,24 @@ def own_text(message: Message) -> str:
 
 
 def shared_messages(message: Message) -> tuple[SharedMessage, ...]:
-    """The messages that it shares, each with who wrote it."""
+    """Return the messages that it shares, each with who wrote it."""
     return tuple(_shared(one) for one in _attachments(message) if _is_shared(one))
 
 
 def previews(message: Message) -> str:
-    """The previews of links below it."""
+    """Return the previews of links below it."""
     by_app = is_by_app(message)
     found = (one for one in _attachments(message) if not _is_shared(one) and (not by_app or _is_preview(one)))
     return "\n".join(line for one in found for line in _attachment_lines(one))
 
 
 def has_more(message: Message) -> bool:
-    """Whether it shares messages, or shows previews."""
+    """Return whether it shares messages, or shows previews."""
     return bool(shared_messages(message) or previews(message))
 
 
 def file_references(message: Message) -> tuple[FileReference, ...]:
-    """The files on it, and on the messages that it shares."""
+    """Return the files on it, and on the messages that it shares."""
     shared = [file for one in _attachments(message) if _is_shared(one) for file in one.get("files") or []]
     files = [*(message.get("files") or []), *shared]
     found = [one for one in files if one.get("id") and one.get("mode") != "tombstone"][:MOST_FILES]
@@ -95,7 +180,7 @@ def _shared(attachment: Message) -> SharedMessage:
 
 
 def _attachment_lines(attachment: Message) -> list[str]:
-    """Whose it is, its title, its text, its fields by name, its blocks, and what is below."""
+    """Return whose it is, its title, its text, its fields by name, its blocks, and what is below."""
     fields = [
         ": ".join(filter(None, (str(one.get("title") or ""), str(one.get("value") or ""))))
         for one in attachment.get("fields") or []
@@ -107,7 +192,7 @@ def _attachment_lines(attachment: Message) -> list[str]:
 
 
 def _block_lines(blocks: object) -> Iterator[str]:
-    """The texts of blocks, a line each; what is only pressed or looked at has none."""
+    """Return the texts of blocks, a line each; what is only pressed or looked at has none."""
     for block in _mappings(blocks):
         match block.get("type"):
             case "section" | "header" | "markdown" | "alert":
@@ -137,7 +222,7 @@ def _cell(cell: Message) -> str:
 
 
 def _rich_lines(block: Message, depth: int = MOST_DEPTH) -> Iterator[str]:
-    """The lines of rich text: a section, an item of a list, a quote or a piece of code each."""
+    """Return the lines of rich text: a section, an item of a list, a quote or a piece of code each."""
     for element in _mappings(block.get("elements")):
         if element.get("type") == "rich_text_list" and depth:
             yield from _rich_lines(element, depth - 1)
@@ -171,5 +256,5 @@ def _mappings(found: object) -> list[Message]:
 
 
 def _is_within(part: str, whole: str) -> bool:
-    """Whether a text says nothing that another one does not."""
+    """Return whether a text says nothing that another one does not."""
     return "".join(filter(str.isalnum, part)) in "".join(filter(str.isalnum, whole))

@@ -50,7 +50,7 @@ class _SecretFilter(logging.Filter):
 
 
 def sdk_logger() -> logging.Logger:
-    """The logger that the SDK and Bolt write to: warnings and worse, without secrets."""
+    """Return the logger that the SDK and Bolt write to: warnings and worse, without secrets."""
     logger = logging.getLogger("adapters.slack.sdk")
     if not logger.filters:
         logger.addFilter(_SecretFilter())
@@ -62,7 +62,7 @@ class SocketModeConnection:
     """One connection at a time, replaced as often as it takes."""
 
     def __init__(self, web: WebClient, app_token: str, handle: Handle, *, stale_seconds: float = STALE_SECONDS) -> None:
-        """``handle`` is given every request and acknowledges it."""
+        """Pass every request to ``handle``, which acknowledges it."""
         self._web = web
         self._app_token = app_token
         self._handle = handle
@@ -112,7 +112,7 @@ class SocketModeConnection:
             self._opened += 1
 
     async def _connect(self, client: SocketModeClient) -> bool:
-        """Whether it is connected. Raises ConfigurationError when it never was, and trying again is of no use."""
+        """Connect, and return whether that worked. Raises ConfigurationError when a retry is of no use."""
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 self._hello.clear()
@@ -145,7 +145,7 @@ class SocketModeConnection:
 
 
 def _is_hello(message: Any) -> bool:
-    """Whether this is what Slack begins a connection with."""
+    """Return whether this is what Slack begins a connection with."""
     text = str(getattr(message, "data", message))
     try:
         payload = json.loads(text) if '"hello"' in text else None

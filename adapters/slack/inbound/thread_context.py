@@ -16,8 +16,16 @@ from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.files import Files
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.inbound.event_listener import FILES_UNKNOWN, question_ts
-from adapters.slack.inbound.message_text import ids_in, plain_message, with_names, without_marks
-from adapters.slack.inbound.message_words import file_references, own_text, previews, shared_messages
+from adapters.slack.inbound.message_words import (
+    file_references,
+    ids_in,
+    own_text,
+    plain_message,
+    previews,
+    shared_messages,
+    with_names,
+    without_marks,
+)
 from core.model.conversation import ContextMessage, Role, ThreadKey
 from core.model.errors import PlatformUnavailable
 from core.model.incoming_events import FileReference, IncomingMessage
@@ -58,7 +66,7 @@ class _Line:
         return plain_question(self.text or "\n".join(one.text for one in self.shared))
 
     def context(self) -> list[ContextMessage]:
-        """As it surrounds a question: its words and files, what it shares, and previews of links."""
+        """Return it as context of a question: its words and files, what it shares, and previews of links."""
         files = ", ".join(file.name for file in self.files if file.name)
         text = "\n".join(filter(None, (self.text, files and f"[attached: {files}]")))
         said = [ContextMessage(self.author, text, Role.ASSISTANT if self.ours else Role.PERSON)] if text else []
@@ -75,7 +83,7 @@ class ThreadContext:
     parse: Parse
 
     async def complete(self, message: IncomingMessage) -> IncomingMessage:
-        """The message with names for ids, and with the words it points at where it asks nothing by itself."""
+        """Return the message with names for ids, and with the words it points at where it asks nothing by itself."""
         names = await self.directory.names(ids_in(message.text))
         message = replace(message, text=with_names(message.text, names))
         if message.suggested or not (message.mentions_us or message.direct) or not could_point(message.text):
@@ -93,7 +101,7 @@ class ThreadContext:
         return message if message.text else replace(message, text=GREETING)
 
     async def earlier(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """What was said before the question, oldest first, and what its own message shares.
+        """Return what was said before the question, oldest first, and what its own message shares.
 
         Of a thread its first message and the newest; before a new direct message, the last few.
         """
@@ -108,7 +116,7 @@ class ThreadContext:
         return tuple(one for one in context if one.text != message.text)
 
     async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
-        """The files on the message; with ``above``, else those on what it points at and on the thread's first."""
+        """Return the files on the message; with ``above``, else those on what it points at and the thread's first."""
         files = message.files
         if FILES_UNKNOWN in files:  # an ``app_mention`` comes without them
             own = await self._message(message, question_ts(message))
@@ -120,13 +128,13 @@ class ThreadContext:
         return tuple(file for one in found for file in file_references(one))
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """The text of the files on the message; for one that cannot be read, the reason in its place."""
+        """Return the text of the files on the message; for one that cannot be read, the reason in its place."""
         return await read_files(message.files, self._fetch, self.parse)
 
     # --- what it points at
 
     async def _pointed_at(self, message: IncomingMessage, names: Sequence[str]) -> _Line | None:
-        """The message that a question points at, which it asks instead; None where it says something of its own.
+        """Return the message that a question points at, which it asks instead; None where it says something of its own.
 
         That is the newest question of whoever it names, else the newest since we spoke, else the newest message. In a
         channel it is the message right above, if that is recent and asks something; a bare mention there points at
@@ -153,7 +161,7 @@ class ThreadContext:
     # --- reading
 
     async def _before(self, message: IncomingMessage) -> list[Said]:
-        """What was said before the question and with it, oldest first."""
+        """Return what was said before the question and with it, oldest first."""
         ts = question_ts(message)
         if message.thread.thread != ts:
             return await self._newest_of_thread(message)
@@ -162,7 +170,7 @@ class ThreadContext:
         return [*found, *([own] if own is not None else [])]
 
     async def _newest_of_thread(self, message: IncomingMessage) -> list[Said]:
-        """The first message of the thread and the newest up to this one."""
+        """Return the first message of the thread and the newest up to this one."""
         ts, about = question_ts(message), message.reply_target.about
         try:
             found = await self._read_thread(message.thread, ts)
@@ -173,7 +181,7 @@ class ThreadContext:
         return [*shown[:1], *shown[1:][-(MOST_CONTEXT - 1) :]]
 
     async def _read_thread(self, thread: ThreadKey, ts: str) -> list[Said]:
-        """The first message of a thread, then all up to this one, or of a long thread the newest of them.
+        """Return the first message of a thread, then all up to this one, or of a long thread the newest of them.
 
         Slack pages from the oldest, so of a long thread ever longer stretches before that message are read. Raises
         RequestRefused and PlatformUnavailable.
@@ -194,7 +202,7 @@ class ThreadContext:
             seconds *= WIDER
 
     async def _history(self, message: IncomingMessage, most: int) -> list[Said]:
-        """The last messages of the channel before this one, oldest first."""
+        """Return the last messages of the channel before this one, oldest first."""
         arguments = {"channel": message.thread.channel, "latest": question_ts(message), "limit": most}
         try:
             answer = await self.web.call("conversations.history", **arguments)
@@ -204,7 +212,7 @@ class ThreadContext:
         return list(reversed(answer.get("messages") or []))
 
     async def _message(self, message: IncomingMessage, ts: str) -> Said | None:
-        """One message of the question's channel: of its thread, or one that stands in no thread."""
+        """Return one message of the question's channel: of its thread, or one outside any thread."""
         in_thread = float(ts) > float(message.thread.thread)
         place = {"channel": message.thread.channel, "ts": message.thread.thread if in_thread else ts}
         try:
@@ -240,7 +248,7 @@ class ThreadContext:
         )
 
     async def _author(self, said: Said) -> str:
-        """Who wrote a message: a person by the name that others see, an app by its own."""
+        """Return who wrote a message: a person by the name that others see, an app by its own."""
         profile = said.get("bot_profile") or {}
         if app := profile.get("name") or said.get("username"):
             return str(app)
@@ -252,7 +260,7 @@ class ThreadContext:
 
 
 def _may_be_meant(line: _Line, message: IncomingMessage) -> bool:
-    """Whether the message above one outside any thread may be what that one points at."""
+    """Return whether the message above one outside any thread may be what that one points at."""
     if line.shared or line.files:
         return True
     if message.direct:  # there each message is a question, and has been answered

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.slack.outbound import blocks, views
-from adapters.slack.outbound.form_values import FormValues
-from adapters.slack.outbound.line_format import mrkdwn
-from adapters.slack.outbound.payloads import CommandForm
-from adapters.slack.outbound.text import escape, shorten
+from adapters.slack.outbound.payloads import CommandForm, FormValues
+from adapters.slack.outbound.text import escape, mrkdwn, shorten
 from core.model.incoming_events import FileReference
 from core.model.principals import EVERYONE
 from core.service.kb.commands import MOST_FILES, MOST_PAGES
@@ -42,7 +40,7 @@ class FilledForm:
 
 
 def paragraphs(lines: Sequence[Line]) -> list[blocks.Block]:
-    """Sections of whole lines, each below Slack's limit of 3,000 characters; at most MOST_SECTIONS, then CUT."""
+    """Return sections of whole lines, each below Slack's limit of 3,000 characters; at most MOST_SECTIONS, then CUT."""
     rows: list[str] = []
     for line in map(mrkdwn, lines):
         cut = shorten(line, blocks.SECTION)
@@ -63,7 +61,7 @@ def reply(
     buttons: Sequence[blocks.Block] = (),
     note: str = "",
 ) -> list[blocks.Block]:
-    """A reply in parts, some with buttons of their own; then those of the whole, and a small line."""
+    """Return a reply in parts, some with buttons of their own; then those of the whole, and a small line."""
     rows: list[blocks.Block] = []
     for number, (lines, own) in enumerate(parts):
         rows += paragraphs(lines) or [blocks.section("…")]
@@ -77,7 +75,7 @@ def _row(name: str, buttons: Sequence[blocks.Block]) -> list[blocks.Block]:
 
 
 def card(shown: JobCard) -> list[blocks.Block]:
-    """A job's card."""
+    """Return a job's card."""
     rows = [*paragraphs(shown.lines), blocks.context(escape(shown.footer))]
     if shown.cancel is not None:
         button = blocks.button(shown.cancel.label, CANCEL, shown.cancel.command.target)
@@ -102,7 +100,7 @@ class FilledReaders:
 def readers_form(
     bases: Sequence[str], base: str, groups: Mapping[str, str], *, grants: bool, kept_form: CommandForm
 ) -> views.View:
-    """Pickers for channels, groups and people; ``groups`` are user groups by id. Without ``grants`` it takes back."""
+    """Return pickers for channels, groups (by id) and people. Without ``grants`` the form revokes."""
     filtered = {"include": ["public", "private"], "exclude_bot_users": True}
     rows = [_bases(bases, base)] if bases else []
     rows.append(views.input_block("channels", "Channels", {"type": "multi_conversations_select", "filter": filtered}))
@@ -116,7 +114,7 @@ def readers_form(
 
 
 def read_readers(view: Mapping[str, Any]) -> FilledReaders:
-    """That form as it was sent."""
+    """Read that form as it was sent."""
     form = FormValues(view)
     return FilledReaders(
         base=form.option("base"),
@@ -131,7 +129,7 @@ def read_readers(view: Mapping[str, Any]) -> FilledReaders:
 
 
 def form(bases: Sequence[str], base: str, *, channel: bool, kept_form: CommandForm, note: str = "") -> views.View:
-    """The form, with this base chosen. ``channel``: it was opened where there is a channel's history to read."""
+    """Return the form, with this base chosen. ``channel``: it was opened where there is a channel's history to read."""
     files = {"type": "file_input", "max_files": MOST_FILES}
     link = {"type": "plain_text_input", "max_length": 2_000, "placeholder": views.text_object("https://…")}
     limit = {"type": "number_input", "is_decimal_allowed": False, "min_value": "1", "max_value": str(MOST_PAGES)}
@@ -150,7 +148,7 @@ def form(bases: Sequence[str], base: str, *, channel: bool, kept_form: CommandFo
 
 
 def _bases(bases: Sequence[str], chosen: str) -> blocks.Block:
-    """A menu of all bases; of many, one whose lines are asked for as a name is typed."""
+    """Return a menu of all bases; of many, one whose lines are asked for as a name is typed."""
     label = "Knowledge base"
     if len(bases) >= MOST_SHOWN:
         menu: dict[str, Any] = {"type": "external_select", "min_query_length": 0}
@@ -163,12 +161,12 @@ def _bases(bases: Sequence[str], chosen: str) -> blocks.Block:
 
 
 def options(names: Sequence[str]) -> list[dict[str, Any]]:
-    """The options of the menu of bases, as Slack takes them from ``block_suggestion``."""
+    """Return the options of the menu of bases, as Slack takes them from ``block_suggestion``."""
     return [views.option(name, name) for name in names]
 
 
 def read_form(view: Mapping[str, Any]) -> FilledForm:
-    """The form as it was sent. What a client sends is data: bounded here, judged by the service."""
+    """Return the form as it was sent. What a client sends is data: bounded here, judged by the service."""
     form = FormValues(view)
     limit = form.text("limit")
     return FilledForm(

@@ -7,7 +7,7 @@ import re
 import shlex
 from html import unescape
 
-from adapters.slack.inbound.message_text import plain_message
+from adapters.slack.inbound.message_words import plain_message
 from core.ports.job_store import Every
 from core.service.kb.commands import KbCommand, KbVerb
 
@@ -34,7 +34,7 @@ _VALUED = {"--kb", "--limit", "--every", "--page"}
 
 
 def parse_command(text: str, channel: str = "") -> KbCommand | str:
-    """The command, or what to answer where it is none. ``channel`` is what ``--here`` means.
+    """Return the command, or what to answer where it is none. ``channel`` is what ``--here`` means.
 
     What was picked while it was typed stays a mention where it names somebody, and reads as its name in a text.
     """
@@ -64,7 +64,7 @@ def parse_command(text: str, channel: str = "") -> KbCommand | str:
 
 
 def _readable(text: str) -> str:
-    """The text without Slack's marks, but for those that say whom a base is to be for."""
+    """Return the text without Slack's marks, but for those that say whom a base is to be for."""
     verb = text.split(maxsplit=1)[0] if text.strip() else ""
     linked = _LINK.sub(lambda link: link[1].removeprefix("mailto:"), text)
     if verb in list(KbVerb) and KbVerb(verb).takes_principals:

@@ -10,10 +10,8 @@ from typing import Any
 from adapters.slack.api.ids import PLATFORM, group_principal, person_id, user_principal
 from adapters.slack.inbound.interactions import Body, SlashCommand, sender_of
 from adapters.slack.kb import blocks as kb_blocks
-from adapters.slack.kb.callers import caller_of
-from adapters.slack.kb.kept_commands import SlackKeptCommand
-from adapters.slack.kb.replies import outcome_text
-from adapters.slack.kb.slack_links import SlackLinks
+from adapters.slack.kb.replies import SlackKeptCommand, outcome_text
+from adapters.slack.kb.slack_sources import SlackLinks
 from adapters.slack.outbound.payloads import CommandForm, form_in
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
@@ -93,7 +91,7 @@ class KbForms:
         )
         if not principals:
             return FormResult({"channels": NOBODY_PICKED})
-        caller = await caller_of(self.workspace, ThreadKey(PLATFORM, team, kept.channel, ""), user)
+        caller = await self.workspace.caller(ThreadKey(PLATFORM, team, kept.channel, ""), user)
         taken = await self.kept_commands.take(kept)
         if taken is not PressOutcome.NOW:
             return FormResult({"channels": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
@@ -101,12 +99,12 @@ class KbForms:
         return await self._accept(form, {"channels": command}, caller)
 
     async def base_options(self, body: Body) -> list[dict[str, Any]]:
-        """The bases whose names begin with what is typed into the form's menu."""
+        """Return the bases whose names begin with what is typed into the form's menu."""
         (team, user), form = sender_of(body), form_in(CommandForm, body.get("view") or {}).form
         kept = await self.kept_commands.read(form, person_id(team, user))
         if not kept:
             return []
-        caller = await caller_of(self.workspace, ThreadKey(PLATFORM, team, kept.channel, ""), user)
+        caller = await self.workspace.caller(ThreadKey(PLATFORM, team, kept.channel, ""), user)
         return kb_blocks.options(await self.kb.complete(str(body.get("value") or ""), caller))
 
     async def submit_add_form(self, body: Body) -> FormResult:
@@ -119,7 +117,7 @@ class KbForms:
         filled = kb_blocks.read_form(body["view"])
         if wrong := _wrong(filled):
             return FormResult({"link": wrong})
-        caller = await caller_of(self.workspace, place, user)
+        caller = await self.workspace.caller(place, user)
         try:
             commands = await self._commands(filled, kept.channel, caller)
         except FootnoteError as error:
@@ -141,7 +139,7 @@ class KbForms:
         return FormResult(results=tuple(results), place=caller.thread)
 
     async def _commands(self, filled: kb_blocks.FilledForm, place: str, caller: Caller) -> dict[str, KbCommand]:
-        """What the form asks for, by field: each is a job of its own. Raises FetchRefused."""
+        """Return what the form asks for, by field: each is a job of its own. Raises FetchRefused."""
         commands: dict[str, KbCommand] = {}
         ingest = KbCommand(KbVerb.INGEST, filled.base)
         if filled.files:
@@ -158,13 +156,13 @@ class KbForms:
         return commands
 
     async def reopen(self, body: Body) -> None:
-        """It took too long: the form may be sent once more."""
+        """Let the form be sent once more: it took too long."""
         if form := form_in(CommandForm, body["view"]).form:
             await self.kept_commands.reopen(form, person_id(*sender_of(body)))
 
 
 def _wrong(filled: kb_blocks.FilledForm) -> str:
-    """Why a form cannot be sent as it is; empty when it can."""
+    """Return why a form cannot be sent as it is; empty when it can."""
     if filled.empty:
         return NOTHING
     return NO_LINK if filled.link and not is_link(filled.link) else ""

@@ -7,7 +7,6 @@ over may have to wait for Slack; whose card is still to say so is kept too, for 
 """
 
 import asyncio
-import json
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ import structlog
 
 from adapters.slack.api.errors import OutcomeUnknown, RequestRefused
 from adapters.slack.api.ids import PLATFORM
-from adapters.slack.api.rate_limiter import RateLimiter
+from adapters.slack.api.web_client import RateLimiter
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.outbound import blocks
 from adapters.slack.workspace import SlackWorkspace
@@ -50,25 +49,20 @@ class SlackJobCard(KeptJobCard, place="slack/kb/{person}", subject="job-{job}"):
     channel: str = ""  # the direct message that it stands in
     ts: str = ""
     closed: bool = False  # Slack takes no direct message of ours there
-    card: str = ""  # the blocks of the newest state and
-    title: str = ""  # what the job does, as an earlier version kept them
 
     @property
     def layout(self) -> list[blocks.Block]:
         """The blocks of the newest state; none where none is kept."""
-        if self.newest is not None:
-            return kb_blocks.card(job_card(self.newest))
-        kept: list[blocks.Block] = json.loads(self.card or "[]")
-        return kept
+        return [] if self.newest is None else kb_blocks.card(job_card(self.newest))
 
     @property
     def text(self) -> str:
         """What a notification says of it."""
-        return self.title if self.state is None else job_title(self.state)
+        return "" if self.state is None else job_title(self.state)
 
 
 def card_of(job: Job) -> SlackJobCard:
-    """The card for a job as it is now, wherever it stands."""
+    """Return the card for a job as it is now, wherever it stands."""
     space = ThreadKey.parse(job.thread).space if job.thread else ""
     return SlackJobCard(
         person=job.by.id,
@@ -81,7 +75,7 @@ def card_of(job: Job) -> SlackJobCard:
 
 
 def card_of_accepted(job: JobSummary, caller: Caller) -> SlackJobCard:
-    """The card for a job that this caller has just been promised."""
+    """Return the card for a job that this caller has just been promised."""
     user, space = caller.reply_target.asker, caller.thread.space
     return SlackJobCard(person=caller.person.id, job=job.id, user=user, space=space, state=job)
 
@@ -167,7 +161,7 @@ class JobCards:
             await self._edit(kept, card.layout, self._workspace.web.call_once)
 
     async def _conclude(self, card: SlackJobCard, age: float) -> None:
-        """The last state, waiting out whatever Slack asks for; a card that was never posted is posted now."""
+        """Show the last state, waiting out rate limits; post a card that was never posted."""
         self._concluding.add(card.job)
         try:
             for _ in range(int(POSTING_SECONDS / CHECK_SECONDS)):
@@ -284,7 +278,7 @@ class JobCards:
         return True
 
     async def _find_posted(self, channel: str, part: str) -> str:
-        """The ``ts`` of a card that was posted, or may have been; empty when it is not there."""
+        """Return the ``ts`` of a card that was posted, or may have been; empty when it is not there."""
         look = {"channel": channel, "limit": MOST_SEARCHED, "include_all_metadata": True}
         found = await self._workspace.web.call("conversations.history", **look)
         for message in found.get("messages") or []:
@@ -294,11 +288,11 @@ class JobCards:
         return ""
 
     async def _close(self, card: SlackJobCard) -> None:
-        """Slack takes no card there: nobody tries again."""
+        """Keep that Slack takes no card there, so that nobody tries again."""
         await self._save(SlackJobCard(person=card.person, job=card.job, closed=True))
 
     async def _read(self, card: SlackJobCard) -> SlackJobCard:
-        """The card as it is kept; with nothing on it where it is not."""
+        """Return the card as it is kept; with nothing on it where it is not."""
         return await self._states.read(_blank(card.job, card.person))
 
     async def _save(self, card: SlackJobCard) -> None:
@@ -311,7 +305,7 @@ def _blank(job_id: str, person: str) -> SlackJobCard:
 
 
 def _part(job_id: str, *, again: bool = False) -> str:
-    """By what a job's card is found again, or the message that says its end where the card takes no edit."""
+    """Return the key of a job's card, or of the message that says its end where the card takes no edit."""
     return f"job-{job_id}" + ("-over" if again else "")
 
 

@@ -13,18 +13,14 @@ import structlog
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.files import Files
 from adapters.slack.api.ids import PLATFORM, user_id
-from adapters.slack.api.message_links import fetch_permalink
 from adapters.slack.inbound.interactions import Press, SlashCommand
 from adapters.slack.kb import blocks as kb_blocks
-from adapters.slack.kb.callers import caller_of
 from adapters.slack.kb.command_parser import KB, parse_command
 from adapters.slack.kb.forms import FormResult, KbForms
 from adapters.slack.kb.job_cards import JobCards
-from adapters.slack.kb.kept_commands import SlackKeptCommand
 from adapters.slack.kb.principals import PrincipalNames
-from adapters.slack.kb.replies import KbReply, ReplyRenderer, lines_reply, outcome_text, text_reply
-from adapters.slack.kb.slack_links import SlackLinks
-from adapters.slack.kb.transcripts import Transcripts, conversation_reference
+from adapters.slack.kb.replies import KbReply, ReplyRenderer, SlackKeptCommand, lines_reply, outcome_text, text_reply
+from adapters.slack.kb.slack_sources import SlackLinks, Transcripts, conversation_reference
 from adapters.slack.outbound import blocks
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Person, ThreadKey
@@ -46,7 +42,7 @@ class SlackKnowledge:
     """What is typed or pressed becomes commands, their results become replies; forms are ``forms``."""
 
     def __init__(self, workspace: SlackWorkspace, kb: KnowledgeCommands) -> None:
-        """``kb`` does the commands; rights, names and channels are those of this workspace."""
+        """Do commands with ``kb``; rights, names and channels are those of this workspace."""
         self._workspace = workspace
         self._kb = kb
         self._transcripts = Transcripts(workspace.web, workspace.directory)
@@ -58,11 +54,11 @@ class SlackKnowledge:
         self._replies = ReplyRenderer(self._principal_names, self.kept_commands, self.cards)
 
     def capabilities(self) -> PlatformCapabilities:
-        """What jobs that came from Slack need of it: downloads, transcripts and cards."""
+        """Return what jobs that came from Slack need of it: downloads, transcripts and cards."""
         return PlatformCapabilities(download=self.download, transcript=self._transcripts, card=self.cards)
 
     async def download(self, reference: str) -> tuple[str, bytes]:
-        """(name, bytes) of a file by its id, of LARGEST_FILE bytes at most.
+        """Return (name, bytes) of a file by its id, of LARGEST_FILE bytes at most.
 
         Raises FetchRefused, DocumentRejected, PlatformUnavailable.
         """
@@ -71,8 +67,8 @@ class SlackKnowledge:
     # --- in words
 
     async def open_form(self, given: SlashCommand) -> KbReply | None:
-        """The form for adding, from wherever; what to say to who is no admin. Raises ViewNotOpened."""
-        caller = await self._caller(given.place, given.user)
+        """Return the form for adding, from wherever; what to say to who is no admin. Raises ViewNotOpened."""
+        caller = await self._workspace.caller(given.place, given.user)
         if not caller.permissions.is_admin:
             return text_reply(FOR_READERS)
         await self.forms.open_add_form(given, caller, "")
@@ -82,7 +78,7 @@ class SlackKnowledge:
         """Do what ``/kb …`` says; what to show, or None when a form opened. Raises ViewNotOpened."""
         if not given.text:
             return await self.open_form(given)
-        caller = await self._caller(given.place, given.user)
+        caller = await self._workspace.caller(given.place, given.user)
         in_channel = not given.channel.startswith("D")
         command = parse_command(given.text, given.channel if in_channel else "")
         if isinstance(command, str):
@@ -113,11 +109,11 @@ class SlackKnowledge:
     # --- by buttons
 
     async def press(self, press: Press) -> KbReply | None:
-        """A button below a reply: the command it stands for, as whoever presses it may. None: nothing to show."""
+        """Do the command of a pressed button, with the rights of its presser. None: nothing to show."""
         try:
             kept = await self.kept_commands.find(press.value, press.person_id)
             async with self.kept_commands.use(kept, once=press.action == kb_blocks.CONFIRM) as command:
-                caller = await self._caller(press.place, press.user)
+                caller = await self._workspace.caller(press.place, press.user)
                 return await self._replies.render(await self._kb.handle(command, caller), caller)
         except NotFound as error:
             return text_reply(str(error))
@@ -125,8 +121,8 @@ class SlackKnowledge:
             return None
 
     async def proposals(self, team: str, user: str) -> list[blocks.Block]:
-        """What waits for this admin, with its buttons, for their Home tab; nothing where nothing waits."""
-        caller = await self._caller(ThreadKey(PLATFORM, team, "", ""), user)
+        """Return what waits for this admin, with its buttons, for their Home tab; nothing where nothing waits."""
+        caller = await self._workspace.caller(ThreadKey(PLATFORM, team, "", ""), user)
         result = await self._kb.handle(KbCommand(KbVerb.PROPOSALS), caller)
         if not isinstance(result, ProposalList) or not result.proposals:
             return []
@@ -134,7 +130,7 @@ class SlackKnowledge:
 
     async def cancel(self, press: Press) -> None:
         """End the job of a card."""
-        caller = await self._caller(press.place, press.user)
+        caller = await self._workspace.caller(press.place, press.user)
         result = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
         if isinstance(result, CancelRequested):
             await self.cards.show_cancel_request(result.job, press.person_id)
@@ -147,21 +143,21 @@ class SlackKnowledge:
         """Keep a thread, or let it wait for an admin; what to tell. Raises NotFound, Unavailable."""
         user = user_id(person)
         conversation = await self._transcripts.conversation(conversation_reference(thread.channel, thread.thread))
-        caller = await self._caller(thread, user)
+        caller = await self._workspace.caller(thread, user)
         return lines_reply(await self._replies.render_outcomes([await self._kb.propose(conversation, caller)], caller))
 
     async def keep_form(self, person: str) -> str:
-        """The id of a form that takes a correction, for this person by qualified id: it counts once."""
+        """Return the id of a form that takes a correction, for this person by qualified id: it counts once."""
         return await self.kept_commands.keep(SlackKeptCommand(person=person))
 
     async def correct(self, thread: ThreadKey, user: str, trace_id: str, answer: str, shown: str) -> KbResult:
         """Propose the right answer to the question of this answer, which stands at ``shown``."""
-        caller = await self._caller(thread, user)
+        caller = await self._workspace.caller(thread, user)
         try:
             turn = await self._workspace.user_actions.answers.read(thread, trace_id, caller.audience)
         except FootnoteError as error:
             return Refused.of(error)
-        permalink = await fetch_permalink(self._workspace.web, thread.channel, shown or thread.thread)
+        permalink = await self._workspace.web.permalink(thread.channel, shown or thread.thread)
         bases = turn.source_bases
         return await self._kb.correct(turn.question, answer, permalink, caller, trace_id=trace_id, bases=bases)
 
@@ -172,7 +168,7 @@ class SlackKnowledge:
 
     async def tell(self, results: Sequence[KbResult], thread: ThreadKey, user: str) -> None:
         """Show results that nobody waits for: where the person is, or else in the direct message."""
-        caller = await self._caller(thread, user)
+        caller = await self._workspace.caller(thread, user)
         if len(results) == 1:
             shown = await self._replies.render(results[0], caller)
         else:
@@ -186,9 +182,6 @@ class SlackKnowledge:
             log.info("results_not_posted", reason=str(error))
 
     # --- within
-
-    async def _caller(self, thread: ThreadKey, user: str) -> Caller:
-        return await caller_of(self._workspace, thread, user)
 
     async def _proposals_waiting(self, caller: Caller) -> str:
         return proposals_line(await self._kb.proposals_waiting(caller), PROPOSALS)

@@ -27,7 +27,7 @@ _EVERYBODY = re.compile(r"<!(?:everyone|channel|here)(?:\|[^>]*)?>|@?everyone|@?
 
 
 def principal_of(written: str, team: str) -> str:
-    """The principal that a word of a command stands for; the word itself where it is no mention."""
+    """Return the principal that a word of a command stands for; the word itself where it is no mention."""
     if _EVERYBODY.fullmatch(written):
         return EVERYONE
     if (picked := _PICKED.fullmatch(written)) is None:
@@ -49,7 +49,7 @@ class PrincipalNames:
         self._directory = directory
 
     async def resolve(self, written: Iterable[str], team: str) -> tuple[str, ...]:
-        """The principals that the words of a command stand for. Raises NotFound for a bare name nobody can place."""
+        """Return the principals that a command's words name. Raises NotFound for a bare name that matches nothing."""
         return tuple([await self._resolve(principal_of(word, team), team) for word in written])
 
     async def _resolve(self, word: str, team: str) -> str:
@@ -64,11 +64,11 @@ class PrincipalNames:
         )
 
     async def name_principals(self, lines: Sequence[Line], *, is_admin: bool) -> list[Line]:
-        """The lines with principals by name. A private channel's name is told to admins alone."""
+        """Return the lines with principals by name. A private channel's name is told to admins alone."""
         return [tuple([await self._name_principal(span, is_admin=is_admin) for span in line]) for line in lines]
 
     async def partner_notes(self, result: KbResult) -> list[str]:
-        """What to know of a grant where people of another organization are among the readers."""
+        """Return what to know of a grant where people of another organization are among the readers."""
         if not isinstance(result, GrantsChanged):
             return []
         if result.readers.everybody:
@@ -96,7 +96,7 @@ class PrincipalNames:
         return Span(await self._name(principal, us.team, is_admin=is_admin) or span.text, Style.PRINCIPAL)
 
     async def _name(self, principal: Principal, team: str, *, is_admin: bool) -> str:
-        """What people call it; empty where Slack does not say, or where it is none of this workspace."""
+        """Return what people call it; empty where Slack does not say, or where it is none of this workspace."""
         if principal.platform != PLATFORM:
             return ""
         match principal:

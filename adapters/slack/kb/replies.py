@@ -1,22 +1,37 @@
 """Replies to ``/kb``: results as blocks with their buttons, and the words for where there are no blocks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB
 from adapters.slack.kb.job_cards import JobCards
-from adapters.slack.kb.kept_commands import SlackKeptCommand
 from adapters.slack.kb.principals import PrincipalNames
 from adapters.slack.outbound import blocks
+from core.model.records import PERSON
 from core.service.kb.commands import Caller
 from core.service.kb.job_cards import job_title
-from core.service.kb.kept_commands import KeptCommands
+from core.service.kb.kept_commands import KeptCommand, KeptCommands
 from core.service.kb.results import KbOutcome, KbResult, KbView, ProposalDecided, ProposalList, accepted_jobs
 from core.service.kb.summaries import KbAction, Page
 from core.service.kb.text_layout import Part, lay_out, plain_lines
 from core.service.kb.text_spans import Line, line_text, strong
 from core.service.kb.wording import outcome_layout, outcome_lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlackKeptCommand(KeptCommand, place="slack/kb/{person}", subject="{id}"):
+    """A button below a reply, with its command, or a form, with the channel that it was opened in."""
+
+    person: str = field(metadata=PERSON)
+    once: bool = False  # the button acts once; others may be pressed again and again
+    channel: str = ""
+
+    @property
+    def acts_once(self) -> bool:
+        """Whether one press alone counts."""
+        return self.once
+
 
 ON_THE_CARD = "I show the progress in our direct message."
 IN_WORDS = "I can't send you a direct message. `{command}` shows the progress."
@@ -36,17 +51,17 @@ class KbReply:
 
 
 def text_reply(text: str) -> KbReply:
-    """A reply of some lines of plain text, without buttons."""
+    """Return a reply of some lines of plain text, without buttons."""
     return lines_reply(plain_lines(text.splitlines()))
 
 
 def lines_reply(lines: Sequence[Line]) -> KbReply:
-    """A reply of these lines, without buttons."""
+    """Return a reply of these lines, without buttons."""
     return KbReply("\n".join(map(line_text, lines)), kb_blocks.reply([(lines, ())]), tuple(lines))
 
 
 def outcome_text(result: KbResult) -> str:
-    """What became of a command that has no view, in words."""
+    """Return what became of a command that has no view, in words."""
     return "\n".join(outcome_lines(result)) if isinstance(result, KbOutcome) else ""
 
 
@@ -59,14 +74,14 @@ class ReplyRenderer:
     cards: JobCards
 
     async def render_proposals(self, result: ProposalList, caller: Caller) -> list[blocks.Block]:
-        """Proposals with their buttons, for the Home tab, which has a heading of its own."""
+        """Render proposals with their buttons for the Home tab, which has its own heading."""
         head, *rest = lay_out(result).parts
         parts = [replace(head, lines=head.lines[1:]), *rest]
         more = f"More: `{KB} proposals --page 2`" if result.page.next is not None else ""
         return kb_blocks.reply(await self._with_buttons(parts, caller), note=more)
 
     async def render(self, result: KbResult, caller: Caller) -> KbReply:
-        """A result with its buttons; of jobs, where their cards are."""
+        """Return a result with its buttons; of jobs, where their cards are."""
         if isinstance(result, KbOutcome):
             return lines_reply(await self.render_outcomes([result], caller))
         outcome = (
@@ -90,7 +105,7 @@ class ReplyRenderer:
         return KbReply(text, kb_blocks.reply(await self._with_buttons(parts, caller), row, note), outcome)
 
     async def _neighbours(self, page: Page, caller: Caller) -> list[blocks.Block]:
-        """Buttons to the pages before and after this one."""
+        """Return buttons to the pages before and after this one."""
         neighbours = (
             ("Previous page", kb_blocks.PAGE_BACK, page.previous),
             ("Next page", kb_blocks.PAGE_ON, page.next),
@@ -104,7 +119,7 @@ class ReplyRenderer:
     async def _with_buttons(
         self, parts: Sequence[Part], caller: Caller
     ) -> list[tuple[Sequence[Line], list[blocks.Block]]]:
-        """The parts, each with a button for every action below it."""
+        """Return the parts, each with a button for every action below it."""
         rows: list[tuple[Sequence[Line], list[blocks.Block]]] = []
         for number, part in enumerate(parts):
             row = [
@@ -117,12 +132,12 @@ class ReplyRenderer:
         return rows
 
     async def _offer(self, action: KbAction, caller: Caller) -> str:
-        """The id that a button for this action carries."""
+        """Return the id that a button for this action carries."""
         offered = SlackKeptCommand(person=caller.person.id, command=action.command, once=action.once)
         return await self.kept_commands.keep(offered)
 
     async def render_outcomes(self, results: Sequence[KbResult], caller: Caller) -> list[Line]:
-        """What became of commands: what each job does, the rest in words, and where the cards are, which this posts."""
+        """Post a card for each job, and return what became of the commands, with where the cards are."""
         titles: list[Line] = []
         where = ""
         for job in (job for result in results for job in accepted_jobs(result)):

@@ -1,7 +1,6 @@
-"""The buttons below an answer: *Show quotes*, *Why*, a suggested question, *Ask a person*, *Share*, and *Stop*.
+"""The buttons below an answer, *Stop*, and the form that 👎 opens: what was wrong, and what would have been right.
 
-A button's value is an id. What it stands for, and whether this person may have it, is looked up each time. The thumbs
-are ``ratings``.
+A button's value is an id. What it stands for, and whether this person may have it, is looked up each time.
 """
 
 import re
@@ -14,22 +13,27 @@ import structlog
 from slack_bolt.app.async_app import AsyncApp
 
 from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.ids import PLATFORM, person_id
 from adapters.slack.api.sanitizer import permit
 from adapters.slack.inbound.event_listener import EventListener
-from adapters.slack.inbound.interactions import Ack, Body, Press
-from adapters.slack.listeners.error_reports import report_errors
-from adapters.slack.listeners.modals import show_in_modal
+from adapters.slack.inbound.interactions import Ack, Body, Press, sender_of
+from adapters.slack.kb.forms import FORM_EXPIRED, FormResult
+from adapters.slack.kb.knowledge import SlackKnowledge
+from adapters.slack.kb.replies import outcome_text
+from adapters.slack.listeners.support import form_listener, report_errors, show_in_modal
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.answer_records import SlackQuestionState
-from adapters.slack.outbound.payloads import FollowUpValue
+from adapters.slack.outbound.payloads import FollowUpValue, FormValues, RatingValue, ReasonForm, form_in
 from adapters.slack.outbound.text import escape, group_call
 from adapters.slack.workspace import SlackWorkspace
 from core.model.answer import Answer
-from core.model.conversation import Turn
-from core.model.errors import NotFound, PlatformUnavailable
+from core.model.conversation import ThreadKey, Turn
+from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.model.incoming_events import IncomingMessage, ReplyTarget
 from core.service.actions.presses import AnswerAction, HandedOver, PressResult, Shared, press_button
 from core.service.actions.wording import NOBODY_TO_CALL
+from core.service.kb.results import is_success
+from core.service.one_time_actions import PressOutcome
 
 log = structlog.get_logger(__name__)
 
@@ -40,9 +44,10 @@ class AnswerButtonListeners:
 
     workspace: SlackWorkspace
     event_listener: EventListener
+    knowledge: SlackKnowledge | None = None
 
     def register(self, app: AsyncApp) -> None:
-        """Each button by its action id; those of suggested questions end in a number."""
+        """Register each button by its action id; those of suggested questions end in a number."""
         app.action(blocks.QUOTES)(self._listener(self._shown(AnswerAction.QUOTES, views.QUOTES_TITLE)))
         app.action(blocks.WHY)(self._listener(self._shown(AnswerAction.WHY, "Why")))
         app.action(blocks.HANDOFF)(self._listener(self._done(AnswerAction.HANDOFF)))
@@ -50,6 +55,8 @@ class AnswerButtonListeners:
         app.action(re.compile(f"^{blocks.FOLLOW_UP}_"))(self._listener(self._ask_follow_up))
         app.action(blocks.SHARE)(self._then_removed(self._done(AnswerAction.SHARE)))
         app.action(blocks.AGAIN)(self._then_removed(self._ask_again))
+        app.action(blocks.FEEDBACK)(self._listener(self._rate))  # both thumbs, which are one element
+        app.view(views.REASON)(form_listener(self._keep_reason, self._reopen, self._announce, "reason"))
 
     def _listener(self, work: Callable[[Press], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body) -> None:
@@ -61,7 +68,7 @@ class AnswerButtonListeners:
         return listener
 
     def _then_removed(self, work: Callable[[Press], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-        """A listener after whose work the message goes away that the button was on."""
+        """Return a listener after whose work the message goes away that the button was on."""
 
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
             await ack()
@@ -169,5 +176,66 @@ class AnswerButtonListeners:
         await self.workspace.messages.post(press.thread, turn.answer, last)
 
     async def _stop(self, press: Press) -> None:
-        """Our own *Stop*, where Slack shows none: for the one who asked, or an admin. Raises NotFound and Denied."""
+        """Stop by our own button, where Slack shows none: for the asker or an admin. Raises NotFound and Denied."""
         await self.workspace.stop(SlackQuestionState(thread=press.thread, message=press.value), press.user)
+
+    # --- ratings, and corrections where there is knowledge to correct
+
+    async def _rate(self, press: Press) -> None:
+        rating = RatingValue.decode(press.value)
+        try:
+            if not rating.helpful:
+                await self._open_form(press, rating.trace_id)
+        finally:
+            await self._keep_rating(press.thread, press.user, rating.trace_id, helpful=rating.helpful)
+
+    async def _open_form(self, press: Press, trace_id: str) -> None:
+        form = ReasonForm(press.thread.channel, press.thread.thread, trace_id)
+        if self.knowledge is not None:
+            shown = "" if press.ephemeral else press.message_ts
+            form = replace(form, shown=shown, form=await self.knowledge.keep_form(press.person_id))
+        await self.workspace.open_view(press.trigger_id, views.reason(form, correctable=self.knowledge is not None))
+
+    async def _announce(self, result: FormResult, user: str) -> None:
+        if self.knowledge is not None:
+            await self.knowledge.announce(result, user)
+
+    async def _reopen(self, body: Body) -> None:
+        """Let the correction be sent once more: it took too long."""
+        form = form_in(ReasonForm, body["view"]).form
+        if form and self.knowledge is not None:
+            await self.knowledge.kept_commands.reopen(form, person_id(*sender_of(body)))
+
+    async def _keep_reason(self, body: Body) -> FormResult:
+        """Keep why an answer did not help, and propose the correction, if one was given."""
+        form, (team, user) = form_in(ReasonForm, body["view"]), sender_of(body)
+        thread = ThreadKey(PLATFORM, team, form.channel, form.root)
+        values = FormValues(body["view"])
+        text, right = values.text("reason"), values.text("answer")
+        if text or right:
+            reason = text or f"It should be: {right}"
+            await self._keep_rating(thread, user, form.trace, helpful=False, reason=reason)
+        if not right or self.knowledge is None:
+            return FormResult()
+        person, kept_commands = person_id(team, user), self.knowledge.kept_commands
+        taken = await kept_commands.take(await kept_commands.read(form.form, person))
+        if taken is not PressOutcome.NOW:
+            return FormResult({"answer": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
+        result = await self.knowledge.correct(thread, user, form.trace, right, form.shown or form.root)
+        if not is_success(result):
+            await kept_commands.reopen(form.form, person)
+            return FormResult({"answer": outcome_text(result)})
+        await kept_commands.mark_done(form.form, person)
+        return FormResult(results=(result,), place=thread)
+
+    async def _keep_rating(
+        self, thread: ThreadKey, user: str, trace_id: str, *, helpful: bool, reason: str = ""
+    ) -> None:
+        person = await self.workspace.access.person(thread.space, user)
+        try:
+            pressed = self.workspace.pressed(thread, user, trace_id, person, reason)
+            action = AnswerAction.HELPFUL if helpful else AnswerAction.UNHELPFUL
+            async with press_button(self.workspace.user_actions.answers, action, pressed):
+                pass  # who was not helped has the form already
+        except FootnoteError as error:
+            await self.workspace.messages.post_privately(thread, user, str(error))

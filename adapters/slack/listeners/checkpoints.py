@@ -15,10 +15,9 @@ from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import PLATFORM, person_id
 from adapters.slack.api.sanitizer import acknowledge
 from adapters.slack.inbound.interactions import Ack, Body, Press, sender_of
-from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
+from adapters.slack.listeners.support import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
 from adapters.slack.outbound import blocks, views
-from adapters.slack.outbound.form_values import FormValues
-from adapters.slack.outbound.payloads import ChoiceForm, ChoiceValue, form_in
+from adapters.slack.outbound.payloads import ChoiceForm, ChoiceValue, FormValues, form_in
 from adapters.slack.outbound.text import escape
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Person, ThreadKey
@@ -38,7 +37,7 @@ class CheckpointListeners:
     workspace: SlackWorkspace
 
     def register(self, app: AsyncApp) -> None:
-        """The buttons of a card, whose action ids end in a number, and the text field."""
+        """Register the buttons of a card, whose action ids end in a number, and the text field."""
         app.action(re.compile(f"^{blocks.CHOOSE}_"))(self._choose)
         app.view(views.NARROW)(self._submit_text)
 
@@ -87,7 +86,7 @@ class CheckpointListeners:
             log.info("card_not_settled", reason=str(error))
 
     async def _submit_text(self, ack: Ack, body: Body) -> None:
-        """The text field was sent: kept before the form closes."""
+        """Keep what was sent in the text field before the form closes."""
         form = form_in(ChoiceForm, body["view"])
         try:
             async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
@@ -103,7 +102,7 @@ class CheckpointListeners:
             await self._settle(made.thread, made.checkpoint, made.reply_target.asker, form.card, [])
 
     async def _keep_text(self, form: ChoiceForm, body: Body) -> IncomingChoice | None:
-        """The choice with what was typed; None where nothing was, or where it was kept before."""
+        """Return the choice with what was typed; None where nothing was, or where it was kept before."""
         team, user = sender_of(body)
         thread = ThreadKey(PLATFORM, team, form.channel, form.root)
         text = FormValues(body["view"]).text("narrow")
@@ -118,7 +117,7 @@ class CheckpointListeners:
     async def _find(
         self, thread: ThreadKey, user: str, checkpoint_id: str, choice_id: str
     ) -> tuple[ParkedInquiry, Choice]:
-        """What may be chosen here by this person. Raises NotFound and Denied."""
+        """Return what may be chosen here by this person. Raises NotFound and Denied."""
         person = Person(person_id(thread.space, user))
         is_admin = partial(self.workspace.access.is_admin, user)
         return await self.workspace.user_actions.questions.find_choice(
@@ -144,7 +143,7 @@ class CheckpointListeners:
     async def _settled_layout(
         self, thread: ThreadKey, checkpoint: str, user: str, shown: list[blocks.Block]
     ) -> list[blocks.Block]:
-        """The card without its buttons, with who chose what."""
+        """Return the card without its buttons, with who chose what."""
         blank = CheckpointState(thread=thread, checkpoint=checkpoint)
         kept = await self.workspace.message_states.read(blank) or blank
         name = await self.workspace.directory.name(user)

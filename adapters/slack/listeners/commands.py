@@ -1,30 +1,106 @@
-"""``/footnote why|mute|unmute|forget|settings|help``.
+"""``/footnote why|mute|unmute|forget|settings|help``, and the form with a channel's settings.
 
 Slack's commands name no thread, so they mean the thread in this channel where the person was last answered.
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
+from typing import Any
 
+import structlog
 from slack_bolt.app.async_app import AsyncApp
 
-from adapters.slack.api.ids import PLATFORM
-from adapters.slack.api.message_links import thread_named_in, thread_url
-from adapters.slack.inbound.interactions import Ack, Body, SlashCommand
+from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.ids import PLATFORM, person_id, thread_named_in, thread_url
+from adapters.slack.api.sanitizer import acknowledge
+from adapters.slack.inbound.interactions import Ack, Body, SlashCommand, sender_of
 from adapters.slack.kb.command_parser import KB
-from adapters.slack.listeners.error_reports import report_errors
-from adapters.slack.listeners.settings import ChannelSettingsForm
+from adapters.slack.listeners.support import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
+from adapters.slack.outbound import views
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
 from adapters.slack.outbound.blocks import SECTION, section
-from adapters.slack.outbound.line_format import mrkdwn
-from adapters.slack.outbound.text import escape, link
+from adapters.slack.outbound.payloads import SettingsForm, form_in
+from adapters.slack.outbound.text import escape, link, mrkdwn
 from adapters.slack.workspace import SlackWorkspace
-from core.model.conversation import ThreadKey
+from core.model.conversation import Audience, Person, ThreadKey
+from core.model.errors import FootnoteError, NotFound
 from core.service.actions.wording import explanation_text, outcome_text
 from core.service.channel_settings import answer_visibility
 from core.service.help import HELP
+
+NOT_SEEN = "I cannot see who reads this channel."
+SAVED = "Saved. The settings of this channel apply from the next question."
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelSettingsForm:
+    """Shows what applies in a channel to an admin, and keeps what they choose."""
+
+    workspace: SlackWorkspace
+
+    def register(self, app: AsyncApp) -> None:
+        """Register the form."""
+        app.view(views.SETTINGS)(self._submit)
+
+    async def _submit(self, ack: Ack, body: Body) -> None:
+        (team, user), channel = sender_of(body), form_in(SettingsForm, body["view"]).channel
+        place = ThreadKey(PLATFORM, team, channel, "")
+        try:
+            async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
+                await self._save(place, user, body["view"])
+        except (FootnoteError, TimeoutError) as error:
+            await acknowledge(ack, errors={"profile": str(error) or TRY_AGAIN})
+            return
+        await ack()
+        if not await self.workspace.messages.post_privately(place, user, SAVED):
+            await self.workspace.messages.post_directly(user, SAVED)
+
+    async def view(self, place: ThreadKey, user: str) -> views.View:
+        """Return the form with what applies in a channel.
+
+        Raises Denied, on record, for who is no admin; NotFound and PlatformUnavailable where Slack does not say who
+        reads there, and so which bases could be chosen.
+        """
+        settings = self.workspace.user_actions.settings
+        person, is_admin = Person(person_id(place.space, user)), await self.workspace.access.is_admin(user)
+        await settings.require_admin(person, place.place, is_admin=is_admin)
+        name = await self._channel_name(place)
+        bases = await settings.selectable_bases(await self._readers(place, user))
+        known = await self.workspace.directory.groups()
+        groups = {group_id: f"@{group.handle}" for group_id, group in sorted(known.items())}
+        now = await self.workspace.settings(place)
+        shared = await self.workspace.access.is_shared(place.channel)
+        return views.settings(now, bases, groups, name, SettingsForm(place.channel), shared=shared)
+
+    async def _readers(self, place: ThreadKey, user: str) -> Audience:
+        """Return who reads there, with every open base: an admin chooses among all of them."""
+        return replace(await self.workspace.access.audience(place, user), open_bases=None)
+
+    async def _channel_name(self, place: ThreadKey) -> str:
+        """Return what the form calls the channel. Raises NotFound and PlatformUnavailable."""
+        try:
+            channel = await self.workspace.directory.channel(place.channel)
+        except RequestRefused as refusal:
+            log.info("channel_unknown", reason=refusal.error)
+            raise NotFound(NOT_SEEN, remedy="Invite me there.") from None
+        if channel.direct:
+            return "this direct message"
+        return f"#{channel.name}" if channel.name else "this channel"
+
+    async def _save(self, place: ThreadKey, user: str, view: Mapping[str, Any]) -> None:
+        """Keep what the form brought; rights are looked up again. Raises what ``view`` raises."""
+        settings, access = self.workspace.user_actions.settings, self.workspace.access
+        await self._channel_name(place)
+        person, is_admin = await access.person(place.space, user), await access.is_admin(user)
+        chosen = views.read_settings(view, await settings.store.read(place.place))
+        readers = await self._readers(place, user)
+        await settings.save(place.place, chosen, person, readers, is_admin=is_admin)
+
 
 COMMAND = "/footnote"
 NO_THREAD = "I have not answered you in this channel yet. Add the link of a thread to the command."
@@ -52,7 +128,7 @@ class CommandListeners:
     has_knowledge: bool
 
     def register(self, app: AsyncApp) -> None:
-        """The commands by their names."""
+        """Register the commands by their names."""
         app.command(COMMAND)(self._listener(self._answer))
         if not self.has_knowledge:
             app.command(KB)(self._listener(self._answer_without_knowledge))
@@ -76,7 +152,7 @@ class CommandListeners:
         return NO_KNOWLEDGE
 
     async def _answer(self, given: SlashCommand) -> str:
-        """What to answer; empty when a modal opened instead."""
+        """Return what to answer; empty when a modal opened instead."""
         verb, _, rest = given.text.partition(" ")
         match verb.casefold():
             case FootnoteVerb.WHY:
@@ -126,7 +202,7 @@ class CommandListeners:
         return link(thread_url(url, thread) if url else None, "that thread")
 
     async def _thread(self, given: SlashCommand, rest: str) -> ThreadKey | None:
-        """The thread that is meant: of the link, else where this person was last answered here."""
+        """Return the thread that is meant: of the link, else where this person was last answered here."""
         channel, root = thread_named_in(rest)
         if channel:  # only one of this channel: who can give a command here can read here
             return ThreadKey(PLATFORM, given.team, channel, root) if channel == given.channel else None

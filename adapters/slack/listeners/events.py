@@ -1,11 +1,12 @@
-"""What stands before all listeners: which workspace it is about, and events, kept before they are acknowledged.
+"""Middleware before all listeners: which workspace a request is about, and events, kept before they are acknowledged.
 
-Bolt acknowledges an event before any ``@app.event`` listener runs. So this is a middleware: an event that could not be
-kept is answered with 503, and Slack delivers it again. https://docs.slack.dev/apis/events-api/#retries
+Bolt acknowledges an event before any ``@app.event`` listener runs. So this is a middleware: it answers an event that
+could not be kept with 503, and Slack delivers it again. https://docs.slack.dev/apis/events-api/#retries
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,13 +17,39 @@ from slack_bolt.response import BoltResponse
 from adapters.slack.api.directory import Directory
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.inbound.event_listener import EventListener
-from adapters.slack.inbound.thread_order import ThreadOrder, thread_of
-from adapters.slack.listeners.background_tasks import BackgroundTasks
-from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS
 from adapters.slack.listeners.home_tab import HomeTab
+from adapters.slack.listeners.support import ACKNOWLEDGE_SECONDS, BackgroundTasks
 from adapters.slack.outbound.messages import Messages
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError
+
+
+class ThreadOrder:
+    """One after another within a thread; threads do not wait for each other."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, asyncio.Event] = {}  # set when the latest event of a thread is kept, or given up
+
+    @asynccontextmanager
+    async def turn(self, thread: str) -> AsyncIterator[None]:
+        """Wait until everything earlier in this thread is done."""
+        before, done = self._last.get(thread), asyncio.Event()
+        self._last[thread] = done
+        try:
+            if before is not None:
+                await before.wait()
+            yield
+        finally:
+            done.set()
+            if self._last.get(thread) is done:
+                del self._last[thread]
+
+
+def thread_of(event: Mapping[str, Any]) -> str:
+    """Return the channel and thread of an event. Edits and deletions carry the message inside."""
+    message = event.get("message") or event.get("previous_message") or event
+    return f"{event.get('channel', '')}/{message.get('thread_ts') or message.get('ts') or ''}"
+
 
 log = structlog.get_logger(__name__)
 

@@ -1,19 +1,31 @@
-"""The Home tab, and the prompts that a new direct message suggests."""
+"""The Home tab with its buttons, and the prompts that a new direct message suggests.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+Rights are looked up again with every press: a Home tab may be a day old.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 
 import structlog
+from slack_bolt.app.async_app import AsyncApp
 
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import PLATFORM, person_id
+from adapters.slack.api.sanitizer import acknowledge
+from adapters.slack.inbound.interactions import Ack, Body, Press, SlashCommand, sender_of
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.knowledge import SlackKnowledge
+from adapters.slack.listeners.commands import ChannelSettingsForm
+from adapters.slack.listeners.support import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors, show_in_modal
+from adapters.slack.outbound import home_view, views
 from adapters.slack.outbound.blocks import Block
 from adapters.slack.outbound.home_view import HomeContents, admin_buttons, home
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Audience, Person, ThreadKey
-from core.model.errors import PlatformUnavailable
+from core.model.errors import FootnoteError, PlatformUnavailable
+from core.service.gaps.overview import GapOverview
+from core.service.kb.text_layout import plain_lines
 from core.service.kb.text_spans import Line
 
 MOST_PROMPTS = 4  # https://docs.slack.dev/reference/methods/assistant.threads.setSuggestedPrompts
@@ -23,16 +35,21 @@ PROMPTS = (
     ("How do you check your answers?", "How do you check your answers against the sources?"),
 )
 
+DAILY_ON = "Once a day I send you a direct message with the number of proposals to review."
+DAILY_OFF = "I no longer remind you of proposals."
+NO_DIRECT_MESSAGE = "I could not send you a direct message. Please try again."
+
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class HomeTab:
-    """Publishes what a person sees when they open the app."""
+    """What a person sees when they open the app, and what its buttons do; their outcome is shown on the tab."""
 
     workspace: SlackWorkspace
+    settings_form: ChannelSettingsForm
     knowledge: SlackKnowledge | None = None
-    has_gaps: bool = False  # whether it can be looked at what the documents lack
+    gaps: GapOverview | None = None
 
     async def publish(self, team: str, user: str, outcome: Sequence[Line] = ()) -> None:
         """Show the Home tab as it is for this person now, and what came of a button that they pressed on it."""
@@ -58,10 +75,10 @@ class HomeTab:
         if adds:
             place = await self.direct_place(team, user)
             daily_digest = bool(place.channel) and (await self.workspace.settings(place)).proposal_digest
-        return admin_buttons(adds=adds, gaps=self.has_gaps, daily_digest=daily_digest)
+        return admin_buttons(adds=adds, gaps=self.gaps is not None, daily_digest=daily_digest)
 
     async def direct_place(self, team: str, user: str) -> ThreadKey:
-        """The direct message with somebody; without a channel where Slack does not open it."""
+        """Return the direct message with somebody; without a channel where Slack does not open it."""
         try:
             channel = await self.workspace.messages.direct_channel(user)
         except (RequestRefused, PlatformUnavailable) as error:
@@ -87,3 +104,81 @@ class HomeTab:
             )
         except (RequestRefused, PlatformUnavailable) as error:
             log.debug("prompts_not_set", reason=str(error))
+
+    # --- its buttons
+
+    def register(self, app: AsyncApp) -> None:
+        """Register each button, and the form in which a channel is chosen."""
+        app.action(home_view.ADD)(self._listener(self._add_knowledge))
+        app.action(home_view.SETTINGS)(self._listener(self._choose_channel))
+        app.action(home_view.GAPS)(self._listener(self._show_gaps))
+        app.action(home_view.TELL_DAILY)(self._listener(self._set_daily))
+        app.view(home_view.CHOOSE_CHANNEL)(self._submit_channel)
+
+    def _listener(self, work: Callable[[Press], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+        async def listener(ack: Ack, body: Body) -> None:
+            await ack()
+            press = Press.of(body)
+
+            async def report(text: str) -> None:
+                await self.publish(press.thread.space, press.user, plain_lines([text]))
+
+            async with report_errors(report):
+                await work(press)
+
+        return listener
+
+    async def _submit_channel(self, ack: Ack, body: Body) -> None:
+        """Show the settings of the chosen channel in place of that form."""
+        (team, user), channel = sender_of(body), home_view.read_channel(body["view"])
+        try:
+            async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
+                view = await self.settings_form.view(ThreadKey(PLATFORM, team, channel, ""), user)
+        except (FootnoteError, TimeoutError) as error:
+            await acknowledge(ack, errors={"channel": str(error) or TRY_AGAIN})
+            return
+        await acknowledge(ack, view=view)
+
+    async def _add_knowledge(self, press: Press) -> None:
+        """Open the form for adding, as ``/kb`` alone does."""
+        if self.knowledge is None:
+            return
+        shown = await self.knowledge.open_form(SlashCommand(press.thread.space, "", press.user, "", press.trigger_id))
+        if shown is not None:
+            await self.publish(press.thread.space, press.user, shown.outcome)
+
+    async def _choose_channel(self, press: Press) -> None:
+        """Ask first for the channel: settings are a channel's. Raises Denied and ViewNotOpened."""
+        person = await self.workspace.access.person(press.thread.space, press.user)
+        is_admin = await self.workspace.access.is_admin(press.user)
+        await self.workspace.user_actions.settings.require_admin(person, "home", is_admin=is_admin)
+        await self.workspace.open_view(press.trigger_id, home_view.choose_channel())
+
+    async def _show_gaps(self, press: Press) -> None:
+        """Show what the documents cannot answer yet; it may take seconds to count. Raises ViewNotOpened."""
+        if self.gaps is None:
+            return
+        gaps = self.gaps
+
+        async def lines() -> views.View:
+            person = await self.workspace.access.person(press.thread.space, press.user)
+            is_admin = await self.workspace.access.is_admin(press.user)
+            found = await gaps.lines(person, is_admin=is_admin, workspace=(PLATFORM, press.thread.space))
+            return home_view.gaps(found)
+
+        await show_in_modal(self.workspace, press.trigger_id, home_view.CANNOT_ANSWER, lines)
+
+    async def _set_daily(self, press: Press) -> None:
+        """Tell this admin of proposals once a day, in their direct message, or no more. Raises Denied."""
+        settings, wanted = self.workspace.user_actions.settings, press.value == "yes"
+        place = await self.direct_place(press.thread.space, press.user)
+        if not place.channel:
+            await self.publish(press.thread.space, press.user, plain_lines([NO_DIRECT_MESSAGE]))
+            return
+        person = await self.workspace.access.person(press.thread.space, press.user)
+        is_admin = await self.workspace.access.is_admin(press.user)
+        readers = await self.workspace.access.audience(place, press.user)
+        chosen = replace(await settings.store.read(place.place), proposal_digest=wanted or None)
+        await settings.save(place.place, chosen, person, readers, is_admin=is_admin)
+        outcome = plain_lines([DAILY_ON if wanted else DAILY_OFF])
+        await self.publish(press.thread.space, press.user, outcome)

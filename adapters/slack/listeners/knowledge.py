@@ -6,7 +6,6 @@ presses are acknowledged at once: who gave them sees the reply, or that there is
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,17 +13,16 @@ import structlog
 from slack_bolt.app.async_app import AsyncApp
 
 from adapters.slack.api.sanitizer import acknowledge
-from adapters.slack.inbound.interactions import Ack, Body, Press, SlashCommand, sender_of
+from adapters.slack.inbound.interactions import Ack, Body, Press, SlashCommand
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB
-from adapters.slack.kb.forms import FormResult
 from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.kb.replies import KbReply, text_reply
-from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, ignore, report_errors
 from adapters.slack.listeners.home_tab import HomeTab
+from adapters.slack.listeners.support import ACKNOWLEDGE_SECONDS, form_listener, report_errors
 from adapters.slack.outbound import blocks
 from adapters.slack.workspace import SlackWorkspace
-from core.model.errors import FootnoteError, Unavailable
+from core.model.errors import FootnoteError
 
 log = structlog.get_logger(__name__)
 
@@ -38,10 +36,11 @@ class KnowledgeListeners:
     home_tab: HomeTab
 
     def register(self, app: AsyncApp) -> None:
-        """The command, the forms, the menu of bases, the buttons below replies, and the one of a job's card."""
+        """Register the command, the forms, the menu of bases, and the buttons of replies and job cards."""
         app.command(KB)(self._command)
-        app.view(kb_blocks.FORM)(self._form_listener(self.knowledge.forms.submit_add_form, "link"))
-        app.view(kb_blocks.READERS_FORM)(self._form_listener(self.knowledge.forms.submit_readers_form, "channels"))
+        forms, announce = self.knowledge.forms, self.knowledge.announce
+        app.view(kb_blocks.FORM)(form_listener(forms.submit_add_form, forms.reopen, announce, "link"))
+        app.view(kb_blocks.READERS_FORM)(form_listener(forms.submit_readers_form, forms.reopen, announce, "channels"))
         app.options(kb_blocks.BASE)(self._base_options)
         for action in (kb_blocks.CONFIRM, kb_blocks.PAGE_BACK, kb_blocks.PAGE_ON):
             app.action(action)(self._press)
@@ -55,7 +54,7 @@ class KnowledgeListeners:
             await self._respond(respond, given.user, await self.knowledge.command(given))
 
     async def _press(self, ack: Ack, body: Body, respond: Ack) -> None:
-        """The reply takes the place of the one that was pressed on."""
+        """Show the reply in place of the one that was pressed on."""
         await ack()
         press = Press.of(body)
         if press.on_home_tab:
@@ -70,7 +69,7 @@ class KnowledgeListeners:
             await self.home_tab.publish(press.thread.space, press.user, reply.outcome)
 
     async def _cancel(self, ack: Ack, body: Body, respond: Ack) -> None:
-        """The job's card shows it; what fails is told below it."""
+        """Cancel a job: its card shows it, and a failure is reported below."""
         await ack()
         press = Press.of(body)
         async with report_errors(partial(self._respond_text, respond, press.user)):
@@ -84,30 +83,6 @@ class KnowledgeListeners:
             log.info("bases_not_found", reason=str(error) or "timeout")
             found = []
         await acknowledge(ack, options=found)
-
-    def _form_listener(
-        self, submit: Callable[[Body], Awaitable[FormResult]], field: str
-    ) -> Callable[..., Awaitable[None]]:
-        """What happens when a form is sent; below ``field`` stands that it could not be kept."""
-
-        async def listener(ack: Ack, body: Body) -> None:
-            try:
-                async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
-                    result = await submit(body)
-            except (Unavailable, TimeoutError) as error:
-                log.warning("form_not_kept", reason=str(error) or "timeout")
-                await acknowledge(ack, errors={field: TRY_AGAIN})
-                async with report_errors(ignore):  # it was told on the form
-                    await self.knowledge.forms.reopen(body)
-                return
-            if result.errors:
-                await acknowledge(ack, errors=result.errors)
-                return
-            await ack()
-            async with report_errors(ignore):  # what was accepted is kept, and its card follows
-                await self.knowledge.announce(result, sender_of(body)[1])
-
-        return listener
 
     async def _respond_text(self, respond: Ack, user: str, text: str, *, in_place: bool = False) -> None:
         await self._respond(respond, user, text_reply(text), in_place=in_place)

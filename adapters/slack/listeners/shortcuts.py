@@ -13,7 +13,7 @@ from adapters.slack.inbound.interactions import Ack, Body
 from adapters.slack.inbound.message_words import own_text, shared_messages
 from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.kb.replies import KbReply, text_reply
-from adapters.slack.listeners.error_reports import report_errors
+from adapters.slack.listeners.support import report_errors
 from adapters.slack.outbound import blocks
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Person, ThreadKey
@@ -34,7 +34,7 @@ class ShortcutListeners:
     knowledge: SlackKnowledge | None = None
 
     def register(self, app: AsyncApp) -> None:
-        """Both by their callback ids."""
+        """Register both by their callback ids."""
         app.shortcut(ANSWER_THIS)(self._listener(self._answer_this))
         app.shortcut(ADD_TO_KNOWLEDGE)(self._listener(self._add_to_knowledge))
 
@@ -86,7 +86,7 @@ class ShortcutListeners:
         return text_reply(NO_PROPOSALS) if self.knowledge is None else await self.knowledge.propose(thread, person)
 
     async def _message_of(self, body: Body) -> tuple[ThreadKey, Person, Mapping[str, Any]]:
-        """Its thread, who chose the shortcut, and the message."""
+        """Return the message's thread, who chose the shortcut, and the message."""
         message: Mapping[str, Any] = body.get("message") or {}
         root = str(message.get("thread_ts") or message.get("ts") or "")
         team = str(body["team"]["id"])

@@ -38,7 +38,7 @@ class SlackRenderer:
     offers_handoff: bool = False
 
     def progress(self, work: Work, place: AnswerPlace) -> SlackMessage:
-        """The work as it goes; where nothing can be edited, that the answer comes."""
+        """Return the work as it goes; where nothing can be edited, that the answer comes."""
         if place.mode is ReplyMode.PRIVATE:
             coming = "Looking that up. The answer will be visible to you only."
             return SlackMessage("Looking…", [blocks.context(coming)])
@@ -47,7 +47,7 @@ class SlackRenderer:
         return SlackMessage("Looking…", [*self.above, *going])
 
     def end(self, end: End, work: Work, place: AnswerPlace) -> Sequence[SlackMessage]:
-        """The end; in a direct message without buttons: they would be pressed in another thread than theirs."""
+        """Return the end; in a direct message without buttons: they would be pressed in another thread than theirs."""
         match end:
             case Concluded():
                 text, layouts = end.answer.text, self._answer(end, work, private=place.mode is ReplyMode.PRIVATE)
@@ -75,7 +75,7 @@ class SlackRenderer:
         return [*self.heading, *blocks.notice_lines(notices, end.answer)]
 
     def _failure(self, end: Failed, work: Work) -> list[Block]:
-        """That it did not work, under which trace; what was streamed so far stays."""
+        """Return that it did not work, under which trace, below what was streamed so far."""
         written = safe_markdown(work.written)[: blocks.PART]
         shown = [blocks.markdown(written)] if written.strip() and work.streaming else []
         said = [blocks.section(escape(end.message)), blocks.context(f"trace {end.trace_id}")]
@@ -86,7 +86,7 @@ class SlackRenderer:
         return blocks.context(f"I could not answer where you asked: {escape(place.because)}. You asked: “{asked}”")
 
     def below_stream(self, end: Concluded, work: Work) -> SlackMessage | None:
-        """What is missing below a stream that shows the very text; None where it does not."""
+        """Return what is missing below a stream that shows the very text; None where it does not."""
         parts = blocks.answer_parts(end.answer)
         is_same = len(parts) == 1 and safe_markdown(work.written).strip() == parts[0].strip()
         if not is_same or self._above_answer(end, work) or blocks.has_links(parts[0], end.answer):
@@ -94,12 +94,12 @@ class SlackRenderer:
         return SlackMessage("", blocks.foot(end.answer, end.trace_id, handoff=self.offers_handoff, private=False))
 
     def closed_card(self, card: Checkpoint) -> SlackMessage:
-        """A card whose time is over: its words without its choices."""
+        """Return a card whose time is over: its words without its choices."""
         said = [blocks.markdown(escape(card.message)), blocks.context(CARD_OVER)]
         return SlackMessage(CARD_OVER, [*self.above, *said])
 
     def plain(self, payload: SlackMessage, *, edited: bool) -> SlackMessage | None:
-        """The same words without blocks."""
+        """Return the same words without blocks."""
         text = blocks.plain_text(payload.blocks)
         if edited:
             return SlackMessage(text) if len(text) <= LONGEST_UPDATE else None

@@ -20,9 +20,9 @@ from adapters.slack.api.errors import (
 from adapters.slack.api.ids import user_id
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound import blocks
-from adapters.slack.outbound.agent_sessions import AgentSessions
+from adapters.slack.outbound.answer_records import VisibleAnswer
 from adapters.slack.outbound.answer_renderer import SlackMessage, SlackRenderer
-from adapters.slack.outbound.messages import ephemeral_place
+from adapters.slack.outbound.messages import AgentSessions, ephemeral_place
 from adapters.slack.outbound.text import safe_markdown
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
@@ -30,6 +30,7 @@ from core.model.errors import PlatformUnavailable
 from core.model.incoming_events import ReplyMode
 from core.ports.answer_view import Step
 from core.ports.chat import AnswerPlace, CallRefused, Concluded, End, NoAnswer, PartKey, Refusal, Work
+from core.ports.message_state import MessageStateStore
 
 METADATA = "footnote"
 MOST_SEARCHED = 200  # messages since the question among which a lost one is looked for
@@ -59,19 +60,19 @@ class Workspace(Protocol):
         """The states of agent sessions, where the app is an agent."""
 
     async def bot_user_id(self) -> str:
-        """Our own user id."""
+        """Return our own user id."""
 
     async def partner_notice(self, thread: ThreadKey) -> str:
-        """What the first answer in a channel says when another organization reads there; empty in all others."""
+        """Return what the first answer in a channel says when another organization reads there; empty in all others."""
 
     async def keep_partners_mentioned(self, thread: ThreadKey) -> None:
         """Keep that they were mentioned: no later answer says it again."""
 
     async def name_of(self, user: str) -> str:
-        """The name that others see of somebody."""
+        """Return the name that others see of somebody."""
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """What applies in a place."""
+        """Return what applies in a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,7 @@ class SlackSurface:
     question: SlackQuestion
     message: str  # the question's id, by which our messages are found again
     trace_id: str
+    message_states: MessageStateStore
     is_private: bool = False
 
     @property
@@ -127,7 +129,7 @@ class SlackSurface:
         return self.home, first
 
     async def next_place(self, mode: ReplyMode) -> AnswerPlace | None:
-        """The direct message with the asker; without the right to open one, Slack takes the person's id for it."""
+        """Return the direct message with the asker. Without the right to open one, the person's id is its channel."""
         if mode is not ReplyMode.DIRECT:
             return None
         try:
@@ -137,11 +139,14 @@ class SlackSurface:
         return AnswerPlace(mode, str(answer["channel"]["id"]))
 
     async def is_deleted(self, place: AnswerPlace) -> bool:
-        """Slack deletes no threads: an answer is said directly instead."""
+        """Return False: Slack deletes no threads, so the answer goes to the direct message."""
         return False
 
     async def post(self, place: AnswerPlace, payload: SlackMessage, key: PartKey) -> str:
-        """Post a message; its ``ts``, empty for one that only the asker sees."""
+        """Post a message, and return its id: its ``ts``, with its channel before it where the place is a person's id.
+
+        The id of a message that only the asker sees is empty.
+        """
         if place.mode is ReplyMode.PRIVATE:
             await self._post_privately(payload)
             return ""
@@ -150,7 +155,8 @@ class SlackSurface:
         answer = await self._call(
             "chat.postMessage", **where, text=payload.text, **whole, unfurl_links=False, unfurl_media=False
         )
-        return str(answer["ts"])
+        channel = str(answer.get("channel") or place.channel)
+        return str(answer["ts"]) if channel == place.channel else f"{channel}/{answer['ts']}"
 
     async def _post_privately(self, payload: SlackMessage) -> None:
         """Show it to the asker alone. Nothing tells whether they saw it: without a response the delivery waits."""
@@ -167,8 +173,8 @@ class SlackSurface:
         self, place: AnswerPlace, message: str, payload: SlackMessage, *, number: int = 0, once: bool = False
     ) -> None:
         """Replace what a message shows. The client has tried again by itself where Slack could not be reached."""
-        given: dict[str, Any] = {"channel": place.channel, "ts": message, "link_names": False, "text": payload.text}
-        given["blocks"] = payload.blocks
+        given: dict[str, Any] = {**_address(place, message), "text": payload.text, "blocks": payload.blocks}
+        given["link_names"] = False
         if once:
             await self.call_once("chat.update", **given)
             return
@@ -183,13 +189,13 @@ class SlackSurface:
 
     async def delete(self, place: AnswerPlace, message: str) -> None:
         """Delete a message, as far as Slack lets us."""
-        await self._call("chat.delete", channel=place.channel, ts=message)
+        await self._call("chat.delete", **_address(place, message))
 
     async def find(self, place: AnswerPlace, key: PartKey, known: Collection[str]) -> str:
-        """The ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
+        """Return the ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
         if place.mode is ReplyMode.PRIVATE:
             return ""
-        where = {"channel": place.channel}
+        where = {"channel": _channel(place, known)}
         if not _is_direct(place):
             where |= {"ts": self.question.root, "oldest": self.question.ts}
         method = "conversations.history" if _is_direct(place) else "conversations.replies"
@@ -201,25 +207,32 @@ class SlackSurface:
         ours = await self.workspace.bot_user_id()
         found = sorted(answer.get("messages") or [], key=lambda message: float(message["ts"]), reverse=True)
         for message in found:
-            if message.get("user") != ours or message["ts"] in known:
+            ts = str(message["ts"])
+            found_as = ts if where["channel"] == place.channel else f"{where['channel']}/{ts}"
+            if message.get("user") != ours or found_as in known:
                 continue
-            if self._is_part(message.get("metadata") or {}, _part(place, key)):
-                return str(message["ts"])
+            if await self._is_part(ts, message.get("metadata") or {}, _part(place, key)):
+                return found_as
         return ""
 
-    def _is_part(self, metadata: Mapping[str, Any], part: str) -> bool:
-        if metadata.get("event_type") != METADATA:
-            return part == "0" and not metadata  # a stream has no metadata until it ends
-        payload = metadata.get("event_payload") or {}
-        return payload.get("question") == self.message and str(payload.get("part")) == part
+    async def _is_part(self, ts: str, metadata: Mapping[str, Any], part: str) -> bool:
+        """Return whether a message of ours is this part of this answer, and not of another in the same thread."""
+        if metadata.get("event_type") == METADATA:
+            payload = metadata.get("event_payload") or {}
+            return payload.get("question") == self.message and str(payload.get("part")) == part
+        if metadata or part != "0":
+            return False
+        # A stream has no metadata until it ends. Whose it is was kept, unless that was lost: then it may be this one.
+        shown = await self.message_states.read(VisibleAnswer(thread=self.question.thread, ts=ts))
+        return shown is None or shown.subject == self.message
 
     def metadata(self, part: str = "0") -> dict[str, Any]:
-        """By what a message is found again."""
+        """Return the metadata by which a message is found again."""
         payload = {"question": self.message, "trace": self.trace_id, "part": part}
         return {"event_type": METADATA, "event_payload": payload}
 
     async def others_wrote(self) -> bool:
-        """Whether somebody else has written in the thread since the question; no where Slack does not say."""
+        """Return whether somebody else has written in the thread since the question; no where Slack does not say."""
         since = {"channel": self.question.channel, "ts": self.question.root, "oldest": self.question.ts}
         try:
             answer = await self.workspace.web.call_once("conversations.replies", **since, limit=MOST_SEARCHED)
@@ -240,7 +253,10 @@ class SlackSurface:
             raise _refused(refusal) from None
 
     async def _call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Raises CallRefused for what concerns this call, PlatformUnavailable for what concerns every call."""
+        """Call until there is an answer.
+
+        Raises CallRefused for what concerns this call, PlatformUnavailable for what concerns every call.
+        """
         try:
             return await self.workspace.web.call(method, **arguments)
         except RequestRefused as refusal:
@@ -263,7 +279,7 @@ class SlackStream:
     longest: int = MOST_STREAMED
 
     def text(self, written: str) -> str:
-        """The text, escaped."""
+        """Return the text, escaped."""
         return safe_markdown(written)
 
     async def start(self, step: Step) -> str:
@@ -302,7 +318,7 @@ class SlackStream:
             raise _refused(refusal) from None
 
     def below(self, end: End, work: Work) -> SlackMessage | None:
-        """The sources and buttons, where the stream shows the whole text and nothing has to be above it."""
+        """Return the sources and buttons, where the stream shows the whole text and nothing has to be above it."""
         if not isinstance(end, Concluded):
             return None
         if not self.surface.workspace.sessions.available_in(self.surface.question.channel):
@@ -318,12 +334,23 @@ def _is_direct(place: AnswerPlace) -> bool:
     return place.mode is ReplyMode.DIRECT
 
 
+def _address(place: AnswerPlace, message: str) -> dict[str, str]:
+    """Return the channel and ``ts`` of a message. Slack takes a person's id for a channel only to post there."""
+    channel, _, ts = message.rpartition("/")
+    return {"channel": channel or place.channel, "ts": ts}
+
+
+def _channel(place: AnswerPlace, messages: Collection[str]) -> str:
+    """Return the channel to read: that of the messages posted in this place, where the place is a person's id."""
+    return next((one.rpartition("/")[0] for one in messages if "/" in one), "") or place.channel
+
+
 def _part(place: AnswerPlace, key: PartKey) -> str:
     return f"direct-{key.number}" if _is_direct(place) else str(key.number)
 
 
 def _refused(refusal: RequestRefused) -> CallRefused:
-    """Slack's refusal in the engine's terms, and in words for people."""
+    """Return Slack's refusal in the engine's terms, and in words for people."""
     log.info("slack_refused", reason=str(refusal))
     words = reason_in_words(refusal.error)
     if refusal.retry_after:

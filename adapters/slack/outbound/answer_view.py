@@ -19,7 +19,7 @@ from core.model.answer import Outcome
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import ReplyMode
 from core.model.records import CheckpointState, Record
-from core.ports.chat import Concluded, DeliveryHooks, End, Failed, Manners, Offered, Work
+from core.ports.chat import AnswerPlace, Concluded, DeliveryHooks, End, Failed, Manners, Offered, Work
 from core.ports.platform import MessageState
 from core.service.channel_settings import AnswerVisibility, answer_visibility
 from core.service.delivery.delivery import AnswerDelivery
@@ -47,7 +47,7 @@ def slack_answer_view(
 ) -> AnswerDelivery[SlackMessage]:
     """Return the delivery of the answer to this question."""
     message = message_state.kept.message
-    surface = SlackSurface(workspace, question, message, trace_id)
+    surface = SlackSurface(workspace, question, message, trace_id, message_state.store)
     renderer = SlackRenderer(question.text, message, question.heading)
     return AnswerDelivery(
         surface=surface,
@@ -92,12 +92,19 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
         return SlackMessage(words, [blocks.markdown(card.card or "…"), blocks.context(words)])
 
     def beside(self, message: str) -> Sequence[Record]:
-        """Whose it is: a stop names only the message, or only the thread."""
+        """Return whose it is: a stop names only the message, or only the thread."""
         thread, subject, asker = self.question.thread, self.surface.message, self.question.asker.id
         return (
             VisibleAnswer(thread=thread, ts=message, subject=subject, asker=asker),
             CurrentAnswer(thread=thread, subject=subject, asker=asker),
         )
+
+    async def remember(self, place: AnswerPlace, messages: Sequence[str]) -> None:
+        """Keep whose the later messages are: a search for another answer's first message must not take them."""
+        thread, subject, asker = self.question.thread, self.surface.message, self.question.asker.id
+        later = [VisibleAnswer(thread=thread, ts=one, subject=subject, asker=asker) for one in messages[1:]]
+        if later:
+            await self.message_state.store.save(*later)
 
     async def ending(self, end: End, work: Work) -> None:
         self.renderer.heading = self.question.heading
@@ -112,7 +119,7 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
         await self._remember_latest()
 
     async def _heading(self) -> list[blocks.Block]:
-        """Whose question it is, where that stands in no message or others have written since."""
+        """Return whose question it is, where that stands in no message or others have written since."""
         question = self.question
         if question.suggested or question.direct:
             return question.heading
@@ -132,7 +139,7 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
         await self.message_state.store.save(card, fence=self.message_state.fence)
 
     async def _remember_latest(self) -> None:
-        """Where this person was last answered in this channel: commands cannot name a thread."""
+        """Keep where this person was last answered in this channel: commands cannot name a thread."""
         thread, asker, trace = self.question.thread, self.question.asker.id, self.surface.trace_id
         channel = channel_key(thread)
         await self.message_state.store.save(
@@ -152,5 +159,5 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
 
 
 def channel_key(thread: ThreadKey) -> ThreadKey:
-    """The key under which things about a whole channel are kept beside its threads."""
+    """Return the key under which things about a whole channel are kept beside its threads."""
     return replace(thread, thread="")

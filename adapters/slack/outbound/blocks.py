@@ -37,27 +37,27 @@ _WITH_BUTTONS = {"actions", "context_actions"}
 
 
 def context(text: str) -> Block:
-    """A small grey line; ``text`` is safe ``mrkdwn``."""
+    """Return a small grey line; ``text`` is safe ``mrkdwn``."""
     return {"type": "context", "elements": [{"type": "mrkdwn", "text": shorten(text, 1_900)}]}
 
 
 def section(text: str) -> Block:
-    """A paragraph of safe ``mrkdwn``."""
+    """Return a paragraph of safe ``mrkdwn``."""
     return {"type": "section", "text": {"type": "mrkdwn", "text": shorten(text, SECTION)}}
 
 
 def plain_section(text: str) -> Block:
-    """A paragraph exactly as it is, without any markup."""
+    """Return a paragraph exactly as it is, without any markup."""
     return {"type": "section", "text": {"type": "plain_text", "text": text[:SECTION] or " ", "emoji": False}}
 
 
 def markdown(text: str) -> Block:
-    """A paragraph of safe Markdown."""
+    """Return a paragraph of safe Markdown."""
     return {"type": "markdown", "text": text}
 
 
 def button(label: str, action: str, value: str, *, style: str = "") -> Block:
-    """A button. ``value`` is an id, never state."""
+    """Return a button. ``value`` is an id, never state."""
     shown = label if len(label) <= BUTTON else label[: BUTTON - 1].rstrip() + "…"
     element: Block = {"type": "button", "action_id": action, "value": value}
     element["text"] = {"type": "plain_text", "text": shown, "emoji": False}
@@ -65,7 +65,7 @@ def button(label: str, action: str, value: str, *, style: str = "") -> Block:
 
 
 def links_of(answer: Answer) -> frozenset[str]:
-    """The only links that this answer's text may carry."""
+    """Return the only links that this answer's text may carry."""
     return frozenset(link for source in (*answer.citations, *answer.nearest) for link in source.addresses)
 
 
@@ -73,7 +73,7 @@ def links_of(answer: Answer) -> frozenset[str]:
 
 
 def progress_blocks(steps: Iterable[Step], text: str, notices: Sequence[str], stop_value: str) -> list[Block]:
-    """The placeholder: the timeline, what is written so far, and a way to stop. ``text`` is safe Markdown."""
+    """Return the placeholder: the timeline, what is written so far, and a way to stop. ``text`` is safe Markdown."""
     lines = [_line(step) for step in steps][-8:] or ["Looking…"]
     shown = [context("\n".join(lines))]
     shown += [markdown(text)] if text.strip() else []
@@ -82,12 +82,12 @@ def progress_blocks(steps: Iterable[Step], text: str, notices: Sequence[str], st
 
 
 def stop_row(value: str) -> Block:
-    """The *Stop* button."""
+    """Return the *Stop* button."""
     return {"type": "actions", "block_id": "footnote_stopping", "elements": [button("Stop", STOP, value)]}
 
 
 def task(step: Step) -> dict[str, Any]:
-    """A step as a task of a stream."""
+    """Return a step as a task of a stream."""
     status = "in_progress" if step.state is StepState.RUNNING else "complete"
     made = {"type": "task_update", "id": step.id, "title": _task_text(step.title), "status": status}
     return made | ({"output": _task_text(step.detail)} if step.detail else {})
@@ -107,44 +107,44 @@ def _line(step: Step) -> str:
 
 
 def answer_part(text: str, answer: Answer) -> Block:
-    """A part of an answer's text, in which the answer's sources may be links."""
+    """Return a part of an answer's text, in which the answer's sources may be links."""
     return permit(markdown(text), links=tuple(links_of(answer)))
 
 
 def has_links(text: str, answer: Answer) -> bool:
-    """Whether this part of an answer has a link in it; a stream shows none."""
+    """Return whether this part of an answer has a link in it; a stream shows none."""
     return sanitized(text, ActiveContent(links_of(answer))) != sanitized(text, ActiveContent())
 
 
 def answer_parts(answer: Answer) -> tuple[str, ...]:
-    """The answer's text, safe and split, a piece for each message."""
+    """Return the answer's text, safe and split, a piece for each message."""
     return split_markdown(safe_markdown(answer.text), PART)
 
 
 def asked_line(name: str, question: str) -> Block:
-    """Who asked what, above an answer whose question stands in no message."""
+    """Return who asked what, above an answer whose question stands in no message."""
     return context(f"{escape(shorten(name or 'Somebody', 80))} asked: {escape(shorten(question, 300))}")
 
 
 def offer_again(root: str, question_id: str) -> list[Block]:
-    """What the writer of a question reads who edited it after its answer; ``root`` is its thread."""
+    """Return what the writer of a question reads who edited it after its answer; ``root`` is its thread."""
     pressed = button(ANSWER_AGAIN, AGAIN, question_id)
     row: Block = {"type": "actions", "block_id": "footnote_again", "elements": [pressed]}
     return with_thread([section(YOU_EDITED), row], root)
 
 
 def notice_lines(notices: Sequence[str], answer: Answer) -> list[Block]:
-    """What to know before reading an answer, such as a file that could not be read."""
+    """Return what to know before reading an answer, such as a file that could not be read."""
     return [context(escape(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:MOST_NOTICES]
 
 
 def foot(answer: Answer, trace_id: str, *, handoff: bool, private: bool) -> list[Block]:
-    """The sources of an answer and the buttons below it. What it took, *why* tells."""
+    """Return the sources of an answer and the buttons below it. What it took, *why* tells."""
     return [*sources(answer.citations), *_buttons(answer, trace_id, handoff=handoff, private=private)]
 
 
 def _follow_ups(answer: Answer, trace_id: str) -> list[Block]:
-    """What could be asked next, a button each; it names the answer and the number of the suggestion."""
+    """Return what could be asked next, a button each; it names the answer and the number of the suggestion."""
     row = [
         button(suggested.label, f"{FOLLOW_UP}_{number}", FollowUpValue(trace_id, number).encode())
         for number, suggested in enumerate(answer.follow_ups, 1)
@@ -153,7 +153,7 @@ def _follow_ups(answer: Answer, trace_id: str) -> list[Block]:
 
 
 def sources(citations: Sequence[Citation]) -> list[Block]:
-    """The numbered sources: title, section or page, date, link; the path only where two documents share a title."""
+    """Return the numbered sources: title, place, date, link; the path only where documents share a title."""
     documents: dict[str, set[str]] = {}
     for one in citations:
         documents.setdefault(one.title, set()).add(one.document)
@@ -171,7 +171,7 @@ def sources(citations: Sequence[Citation]) -> list[Block]:
 
 
 def source_line(source: Citation, *, path: bool = True) -> str:
-    """One source in safe ``mrkdwn``, with the path of its document where it has no link and ``path`` is wanted."""
+    """Return a source in safe ``mrkdwn``; ``path``: with its document's path, where it has no link."""
     title = shorten(source.title or source.document, 120)
     where = f" · {escape(shorten(source.short_place, 160))}" if source.short_place else ""
     dated = f" · {escape(source.dated)}" if source.dated else ""
@@ -198,12 +198,12 @@ def _buttons(answer: Answer, trace_id: str, *, handoff: bool, private: bool) -> 
 
 
 def quotes_button(trace_id: str) -> Block:
-    """The button that shows the exact passages."""
+    """Return the button that shows the exact passages."""
     return button(ROWS[AnswerAction.QUOTES].label, QUOTES, trace_id)
 
 
 def feedback(trace_id: str) -> Block:
-    """👍 and 👎."""
+    """Return 👍 and 👎."""
 
     def side(text: str, *, helpful: bool) -> Block:
         value = RatingValue(helpful, trace_id).encode()
@@ -222,7 +222,7 @@ def feedback(trace_id: str) -> Block:
 
 
 def card(checkpoint: Checkpoint, answer: Answer, notices: Sequence[str], trace_id: str) -> list[Block]:
-    """A checkpoint: what was found, what is missing, and the choices."""
+    """Return a checkpoint: what was found, what is missing, and the choices."""
     rows = [*notice_lines(notices, answer), answer_part(shorten(safe_markdown(checkpoint.message), 4_000), answer)]
     if answer.citations:
         rows += sources(answer.citations)
@@ -243,13 +243,13 @@ def card(checkpoint: Checkpoint, answer: Answer, notices: Sequence[str], trace_i
 
 
 def settled_card(blocks: Sequence[Block], what: str) -> list[Block]:
-    """The card after a choice: what it said, and what was chosen instead of the buttons. ``what`` is safe."""
+    """Return the card after a choice: what it said, and what was chosen instead of the buttons. ``what`` is safe."""
     kept = permit_as_shown([block for block in blocks if block.get("type") != "actions"])
     return [*kept, context(what)]
 
 
 def plain_text(layout: Sequence[Block]) -> str:
-    """What a layout says, as one safe text: for where Slack does not take the layout. Choices are named in words."""
+    """Return a layout as one safe text, for where Slack refuses the layout. Choices are named in words."""
     lines: list[str] = []
     for block in layout:
         match block["type"]:
@@ -268,7 +268,7 @@ def plain_text(layout: Sequence[Block]) -> str:
 
 
 def with_thread(layout: Sequence[Block], root: str) -> list[Block]:
-    """The layout with buttons that say which thread they are about, for where it is shown outside of that."""
+    """Return the layout with buttons that say which thread they are about, for where it is shown outside of that."""
     return [
         block | {"block_id": ThreadBlock(block["block_id"], root).encode()} if block["type"] in _WITH_BUTTONS else block
         for block in layout
@@ -276,10 +276,10 @@ def with_thread(layout: Sequence[Block], root: str) -> list[Block]:
 
 
 def without_buttons(layout: Sequence[Block]) -> list[Block]:
-    """What a layout shows, with nothing to press."""
+    """Return what a layout shows, with nothing to press."""
     return [block for block in layout if block["type"] not in _WITH_BUTTONS]
 
 
 def fallback(text: str) -> str:
-    """The text beside blocks, for notifications: safe, short, never empty."""
+    """Return the text beside blocks, for notifications: safe, short, never empty."""
     return shorten(escape(without_markup(text)) or "…", FALLBACK)

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.slack.api.message_links import thread_url
+from adapters.slack.api.ids import thread_url
 from adapters.slack.outbound import blocks
-from adapters.slack.outbound.form_values import FormValues
-from adapters.slack.outbound.line_format import mrkdwn
-from adapters.slack.outbound.text import escape, link, shorten
+from adapters.slack.outbound.payloads import FormValues
+from adapters.slack.outbound.text import escape, link, mrkdwn, shorten
 from adapters.slack.outbound.views import View, modal, text_object
 from core.model.answer import Outcome
 from core.ports.memory import AskedQuestion
@@ -44,7 +43,7 @@ class HomeContents:
 
 
 def admin_buttons(*, adds: bool, gaps: bool, daily_digest: bool) -> list[blocks.Block]:
-    """What an admin can do from here: add knowledge, set a channel up, see what is lacking, be told of proposals."""
+    """Return the buttons of an admin: add documents, a channel's settings, unanswered questions, daily reminders."""
     row = [blocks.button("Add documents", ADD, "add", style="primary")] if adds else []
     row.append(blocks.button("Channel settings", SETTINGS, "settings"))
     row += [blocks.button(CANNOT_ANSWER, GAPS, "gaps")] if gaps else []
@@ -55,7 +54,7 @@ def admin_buttons(*, adds: bool, gaps: bool, daily_digest: bool) -> list[blocks.
 
 
 def home(contents: HomeContents) -> View:
-    """What it knows, what this person asked last, how to ask, and for admins what waits and how things are."""
+    """Return what it knows, what this person asked last, how to ask, and for admins what waits and how things are."""
     rows: list[blocks.Block] = [*contents.outcome]
     if contents.buttons:
         rows.append({"type": "actions", "block_id": "footnote_home", "elements": list(contents.buttons)})
@@ -76,7 +75,7 @@ def home(contents: HomeContents) -> View:
 
 
 def choose_channel() -> View:
-    """The form that asks for which channel settings are to be changed."""
+    """Return the form that asks for which channel settings are to be changed."""
     filtered = {"include": ["public", "private"], "exclude_bot_users": True}
     element = {"type": "conversations_select", "action_id": "channel", "filter": filtered}
     row = {"type": "input", "block_id": "channel", "label": text_object("Channel"), "element": element}
@@ -84,12 +83,12 @@ def choose_channel() -> View:
 
 
 def read_channel(view: Mapping[str, Any]) -> str:
-    """The channel's id in that form as it was sent."""
+    """Return the channel's id in that form as it was sent."""
     return FormValues(view).channel("channel")
 
 
 def gaps(lines: Sequence[str]) -> View:
-    """What the documents lack, a line each."""
+    """Return what the documents lack, a line each."""
     contents = [blocks.section(escape(line)) for line in lines]
     more = "From the last 28 days. The page *Gaps* and `footnote gaps` list all of them and can start a draft."
     return modal(CANNOT_ANSWER, [*contents, blocks.context(more)])
@@ -100,7 +99,7 @@ def _recent(contents: HomeContents) -> str:
 
 
 def _question(asked: AskedQuestion, url: str) -> str:
-    """A question as a link to its thread."""
+    """Return a question as a link to its thread."""
     words = shorten(" ".join(asked.question.split()) or "…", 150)
     return link(thread_url(url, asked.thread) if url else None, words)
 

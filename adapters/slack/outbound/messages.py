@@ -1,22 +1,76 @@
-"""Messages that are not answers: for everyone in a thread, for one person's eyes there, and in a direct message.
+"""Messages that are not answers: in a thread, for one person there, in a direct message, and announcements.
 
-An answer and its parts, which have to be found again and edited, are ``answer_surface``.
+An answer and its parts, which have to be found again and edited, are ``answer_surface``. The states of agent sessions
+are best effort, and never in an answer's way.
 """
 
+import time
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import structlog
+from cachetools import TTLCache
 
+from adapters.slack.api.channel_access import ChannelAccess
+from adapters.slack.api.directory import Directory
 from adapters.slack.api.errors import RequestRefused
-from adapters.slack.api.ids import PLATFORM
+from adapters.slack.api.ids import PLATFORM, team_principal
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound import blocks
-from adapters.slack.outbound.text import escape
-from core.model.conversation import ThreadKey
-from core.model.errors import PlatformUnavailable
+from adapters.slack.outbound.blocks import fallback
+from adapters.slack.outbound.text import escape, shorten
+from core.model.conversation import Audience, ThreadKey
+from core.model.errors import Denied, PlatformUnavailable
+
+ASK_AGAIN_SECONDS = 600.0  # an app may be declared an agent while we run
+NO_AGENT = {"not_agent_app", "unknown_method", "missing_scope", "not_allowed_token_type"}
+NOT_HERE = "not_authorized"  # of this one channel: a shared one, or one whose admins restrict apps
+MOST_CHANNELS = 1_000  # of which a refusal is remembered
+TITLE = 150  # characters of a session's title
 
 log = structlog.get_logger(__name__)
+
+
+class AgentSessions:
+    """Sets statuses and titles where the app is an agent."""
+
+    def __init__(self, web: WebClient) -> None:
+        """Call this Web API."""
+        self._web = web
+        self._refused_until = 0.0
+        self._refused_in: TTLCache[str, None] = TTLCache(MOST_CHANNELS, ASK_AGAIN_SECONDS)
+
+    @property
+    def available(self) -> bool:
+        """Whether the app is an agent, as far as is known."""
+        return time.monotonic() >= self._refused_until
+
+    def available_in(self, channel: str) -> bool:
+        """Return whether it may act as one in this channel, as far as is known."""
+        return self.available and channel not in self._refused_in
+
+    async def show(self, thread: ThreadKey, status: str, title: str = "") -> None:
+        """Set the status of a thread's session, and its title on the first call."""
+        if not self.available_in(thread.channel):
+            return
+        named = shorten(escape(" ".join(title.split())), TITLE) or None
+        try:
+            await self._web.call_once(
+                "agents.sessions.setStatus",
+                channel_id=thread.channel,
+                thread_ts=thread.thread,
+                status=status,
+                title=named,
+            )
+        except RequestRefused as refusal:
+            if refusal.error in NO_AGENT:
+                self._refused_until = time.monotonic() + ASK_AGAIN_SECONDS
+            elif refusal.error == NOT_HERE:
+                self._refused_in[thread.channel] = None
+            log.debug("session_status_refused", reason=refusal.error)
+        except PlatformUnavailable as error:
+            log.debug("session_status_lost", reason=str(error))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +122,13 @@ class Messages:
             log.warning("not_posted", reason=str(error))
 
     async def direct_channel(self, user: str) -> str:
-        """The channel in which this person reads us alone. Raises RequestRefused and PlatformUnavailable."""
+        """Return the channel in which this person reads us alone. Raises RequestRefused and PlatformUnavailable."""
         answer = await self.web.call("conversations.open", users=user)
         return str(answer["channel"]["id"])
 
 
 async def ephemeral_place(web: WebClient, thread: ThreadKey, user: str) -> dict[str, str]:
-    """Where a message for one person's eyes is shown: in the thread once that has begun, else in the channel itself.
+    """Return the place of a message for one person: the thread once that has begun, else the channel itself.
 
     In a thread without a reply Slack shows none, and says ok all the same.
     https://docs.slack.dev/reference/methods/chat.postEphemeral
@@ -90,3 +144,45 @@ async def _has_begun(web: WebClient, thread: ThreadKey) -> bool:
         log.info("thread_unreadable", reason=str(error))
         return False
     return len(answer.get("messages") or []) > 1
+
+
+LONGEST = 2_900  # characters of a section, with room for what escaping adds
+MOST_SEARCHED = 200  # messages of a channel in which an announcement is looked for
+
+
+class SlackAnnouncements:
+    """Speaks in channels of the workspace that are its own."""
+
+    proposals_command = "/kb proposals"
+
+    def __init__(self, web: WebClient, directory: Directory, access: ChannelAccess, messages: Messages) -> None:
+        """Post with ``messages`` where ``access`` says that people of this workspace alone read."""
+        self._web = web
+        self._directory = directory
+        self._access = access
+        self._messages = messages
+
+    async def readers(self, channel: ThreadKey) -> Audience:
+        """Return who reads there. Raises Denied where people of other workspaces do, or where that cannot be told."""
+        audience = await self._access.audience(channel, "")
+        if team_principal(channel.space) not in audience.principals:
+            raise Denied("That channel is shared with others, or I am not in it.", remedy="Choose another channel.")
+        return audience
+
+    async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
+        """Return whether one of our newest messages there begins so. Raises PlatformUnavailable."""
+        us, words = (await self._directory.identity()).user, fallback(beginning)
+        where = {"channel": channel.channel, "oldest": f"{since.timestamp():.6f}", "limit": MOST_SEARCHED}
+        try:
+            found = (await self._web.call("conversations.history", **where)).get("messages") or []
+        except RequestRefused as refusal:
+            log.info("channel_unreadable", channel=channel.channel, reason=refusal.error)
+            return False
+        return any(one.get("user") == us and str(one.get("text") or "").startswith(words) for one in found)
+
+    async def post(self, channel: ThreadKey, text: str) -> None:
+        """Say it there. Raises Denied with Slack's reason, PlatformUnavailable."""
+        try:
+            await self._messages.post(channel, text[:LONGEST])
+        except RequestRefused as error:
+            raise Denied(f"Slack refuses it: {error.error}.", remedy="Invite me to that channel.") from None

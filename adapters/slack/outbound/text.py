@@ -4,14 +4,20 @@ Slack calls people only for ``<!channel>``, ``<!subteam^S1>``, ``<@U1>`` and, wh
 ``@channel``. So no ``<`` of foreign text is ever sent as it is, and every ``@`` that could begin a name is followed by
 a word joiner, which no reader sees. Both hold for each character by itself: no cut of a stream can put one together.
 https://docs.slack.dev/messaging/formatting-message-text
+
+Of the service's own lines (``mrkdwn``) only our bold and code survive. Addresses are not made into links (the blocks
+are ``verbatim``): a document's title may be one. Those of Slack's own messages are.
 """
 
 import re
+from typing import assert_never
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from adapters.slack.api.ids import HOST
 from core.model.plain_text import JOINER
+from core.service.kb.text_spans import Line, Span, Style
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _WITH_WORDS = {"inline", "fence", "code_block"}
@@ -34,7 +40,7 @@ class Escaper:
         self._line_begins = True
 
     def push(self, piece: str) -> str:
-        """The piece, safe to append."""
+        """Return the piece, safe to append."""
         return "".join(self._character(character) for character in piece).replace("\x00", "")
 
     def _character(self, character: str) -> str:
@@ -48,17 +54,17 @@ class Escaper:
 
 
 def escape(text: str) -> str:
-    """A text as it is, safe in ``mrkdwn``: in a label, a title, a sentence of ours."""
+    """Return a text as it is, safe in ``mrkdwn``: in a label, a title, a sentence of ours."""
     return _LINE_BEGIN.sub(lambda match: match.group().replace(">", "&gt;"), Escaper().push(text))
 
 
 def safe_markdown(text: str) -> str:
-    """An answer for a ``markdown`` block, escaped. Which of its addresses are links is the sanitizer's to decide."""
+    """Return an answer escaped for a ``markdown`` block. The sanitizer decides which addresses are links."""
     return Escaper().push(text)
 
 
 def without_markup(markdown: str) -> str:
-    """What a Markdown text says, in words alone: for notifications, which show every sign of it as it is."""
+    """Return what a Markdown text says, in words alone: for notifications, which show every sign of it as it is."""
     lines = [_words_of(token) for token in _MARKDOWN.parse(markdown) if token.type in _WITH_WORDS]
     return _MARKS.sub("", "\n".join(line for line in lines if line)).strip()
 
@@ -70,7 +76,7 @@ def _words_of(token: Token) -> str:
 
 
 def link(url: str | None, label: str) -> str:
-    """A ``mrkdwn`` link to a retrieved source; just the label where there is no plain web link."""
+    """Return a ``mrkdwn`` link to a retrieved source; just the label where there is no plain web link."""
     words = escape(label).replace("|", "¦").replace("\n", " ")
     if url is None or not re.fullmatch(r"https?://[^\s<>|\"]{1,1900}", url):
         return words
@@ -78,7 +84,7 @@ def link(url: str | None, label: str) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """The text in at most ``limit`` characters, cut at a word; entities stay whole."""
+    """Return the text in at most ``limit`` characters, cut at a word; entities stay whole."""
     if len(text) <= limit:
         return text
     cut = text[: limit - 1]
@@ -87,5 +93,28 @@ def shorten(text: str, limit: int) -> str:
 
 
 def group_call(group: str) -> str:
-    """The live mention of a configured user group: the one place that makes a ping. Empty when it is no group's id."""
+    """Return the mention of a user group, the one place that makes a ping; empty when it is no group's id."""
     return f"<!subteam^{group}>" if _GROUP_ID.fullmatch(group) else ""
+
+
+_MESSAGE = re.compile(HOST + r"/archives/[A-Z0-9]+/p\d+(?:\?[\w.=&;]*)?")
+
+
+def mrkdwn(line: Line) -> str:
+    """Return one line, safe to show."""
+    return "".join(map(_span, line))
+
+
+def _span(span: Span) -> str:
+    words = escape(" ".join(span.text.splitlines()))
+    match span.style:
+        case Style.PLAIN | Style.PRINCIPAL:
+            return words
+        case Style.STRONG:
+            return f"*{words}*" if words.strip() else words
+        case Style.CODE:
+            return f"`{words}`"
+        case Style.LINK:
+            return f"<{words}>" if _MESSAGE.fullmatch(words) else words
+        case unknown:
+            assert_never(unknown)

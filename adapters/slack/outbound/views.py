@@ -8,8 +8,7 @@ from typing import Any, assert_never
 
 from adapters.slack.api.sanitizer import permit
 from adapters.slack.outbound import blocks
-from adapters.slack.outbound.form_values import FormValues
-from adapters.slack.outbound.payloads import ChoiceForm, CommandForm, ReasonForm, SettingsForm, encode_form
+from adapters.slack.outbound.payloads import ChoiceForm, CommandForm, FormValues, ReasonForm, SettingsForm, encode_form
 from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, threshold_name
 from core.model.markdown_lines import without_marks
@@ -58,7 +57,7 @@ def modal(
     submit: str = "",
     form: ChoiceForm | ReasonForm | SettingsForm | CommandForm | None = None,
 ) -> View:
-    """A modal; ``form`` comes back with the submission."""
+    """Return a modal; ``form`` comes back with the submission."""
     view: View = {
         "type": "modal",
         "title": text_object(title[:24]),
@@ -71,12 +70,12 @@ def modal(
 
 
 def note(title: str, text: str) -> View:
-    """A modal that says one thing."""
+    """Return a modal that says one thing."""
     return modal(title, [blocks.section(escape(text))])
 
 
 def quotes(found: Quotes) -> View:
-    """The exact passages behind an answer."""
+    """Return the exact passages behind an answer."""
     rows: list[blocks.Block] = [blocks.context(f"“{escape(shorten(found.question, 300))}”")]
     for source in found.citations[:MOST_QUOTES]:
         named = permit(blocks.section(blocks.source_line(source)), links=[source.url])
@@ -90,7 +89,7 @@ def quotes(found: Quotes) -> View:
 
 
 def of_press(outcome: PressResult) -> View:
-    """What a press of *Show quotes* or *Why* leads to."""
+    """Return what a press of *Show quotes* or *Why* leads to."""
     match outcome:
         case Quotes():
             return quotes(outcome)
@@ -103,7 +102,7 @@ def of_press(outcome: PressResult) -> View:
 
 
 def narrow(question: str, label: str, form: ChoiceForm) -> View:
-    """A text field for a choice in words of one's own, such as *Narrow it* and *Something else*."""
+    """Return a text field for a choice in words of one's own, such as *Narrow it* and *Something else*."""
     field = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 1_000}
     row = {"type": "input", "block_id": "narrow", "label": text_object(IN_OWN_WORDS), "element": field}
     asked = blocks.context(f"You asked: “{escape(shorten(question, 300))}”")
@@ -111,7 +110,7 @@ def narrow(question: str, label: str, form: ChoiceForm) -> View:
 
 
 def reason(form: ReasonForm, *, correctable: bool = False) -> View:
-    """What was wrong with an answer, and where there is somebody to propose it to, what would be right."""
+    """Return what was wrong with an answer, and where there is somebody to propose it to, what would be right."""
     text = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 2_000}
     label = text_object("What was wrong, or missing?")
     rows: list[blocks.Block] = [
@@ -142,7 +141,7 @@ def settings(
     *,
     shared: bool = False,
 ) -> View:
-    """The settings of a channel. ``groups`` are user groups that may be called, by id.
+    """Return the settings of a channel. ``groups`` are user groups that may be called, by id.
 
     ``shared``: another organization reads there too.
     """
@@ -176,7 +175,7 @@ def settings(
 
 
 def _auto_answer(threshold: float) -> blocks.Block:
-    """Whether questions are answered that do not mention us; a number that was chosen elsewhere is offered as well."""
+    """Return the menu for questions without a mention; it also offers a number that was chosen elsewhere."""
     options = {threshold_name(value): label for value, label in THRESHOLD_LABELS.items()}
     options |= {f"{value:g}": f"When I am at least {value:g} sure" for value in OTHER_THRESHOLDS}
     now = threshold_name(threshold)
@@ -186,7 +185,7 @@ def _auto_answer(threshold: float) -> blocks.Block:
 
 
 def read_settings(view: Mapping[str, Any], before: ChosenSettings) -> ChosenSettings:
-    """The settings form as it was submitted; what the form could not ask for stays as it was ``before``."""
+    """Return the settings form as it was submitted; what the form could not ask for stays as it was ``before``."""
     form = FormValues(view)
     handoff = form.option("handoff")
     values = {
@@ -211,24 +210,24 @@ def read_settings(view: Mapping[str, Any], before: ChosenSettings) -> ChosenSett
 
 
 def text_object(text: str) -> dict[str, Any]:
-    """Text without any markup."""
+    """Return text without any markup."""
     return {"type": "plain_text", "text": text, "emoji": False}
 
 
 def option(value: str, label: str) -> dict[str, Any]:
-    """One line of a menu."""
+    """Return one line of a menu."""
     return {"text": text_object(shorten(label, 75)), "value": value[:150]}
 
 
 def input_block(name: str, label: str, element: Mapping[str, Any], *, hint: str = "") -> blocks.Block:
-    """A field that may stay empty; block and action are both called ``name``."""
+    """Return a field that may stay empty; block and action are both called ``name``."""
     made = {"type": "input", "block_id": name, "optional": True, "label": text_object(label)}
     made["element"] = {**element, "action_id": name}
     return made | ({"hint": text_object(hint)} if hint else {})
 
 
 def select(name: str, label: str, options: Mapping[str, str], chosen: str, *, hint: str = "") -> blocks.Block:
-    """A menu of which one thing is chosen."""
+    """Return a menu of which one thing is chosen."""
     element: dict[str, Any] = {"type": "static_select"}
     element["options"] = [option(value, text) for value, text in _offered(options, [chosen]).items()]
     if chosen in options:
@@ -237,7 +236,7 @@ def select(name: str, label: str, options: Mapping[str, str], chosen: str, *, hi
 
 
 def _offered(options: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str]:
-    """As many options as a menu takes; what is chosen is among them, or saving the form would take it away."""
+    """Return as many options as a menu takes, the chosen ones first: saving the form must not drop them."""
     if len(options) <= MOST_OPTIONS:
         return dict(options)
     first = {value: options[value] for value in chosen if value in options}
@@ -245,7 +244,7 @@ def _offered(options: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str
 
 
 def checkboxes(name: str, label: str, options: Mapping[str, str], chosen: Sequence[str]) -> blocks.Block:
-    """Boxes to tick."""
+    """Return boxes to tick."""
     element: dict[str, Any] = {"type": "checkboxes"}
     element["options"] = [option(str(value), text) for value, text in options.items()]
     if initial := [option(str(value), text) for value, text in options.items() if value in chosen]:
@@ -254,7 +253,7 @@ def checkboxes(name: str, label: str, options: Mapping[str, str], chosen: Sequen
 
 
 def multi_select(name: str, label: str, options: Mapping[str, str], chosen: Sequence[str] = ()) -> blocks.Block:
-    """A menu of which any number is chosen, by value."""
+    """Return a menu of which any number is chosen, by value."""
     offered = _offered(options, chosen)
     element: dict[str, Any] = {"type": "multi_static_select"}
     element["options"] = [option(value, text) for value, text in offered.items()]

@@ -74,21 +74,21 @@ class AnswerActions:
     audit: Audit
 
     async def find(self, thread: ThreadKey, trace_id: str) -> Turn:
-        """A turn of this thread, whoever asks: for who acts on it and is shown none of it. Raises NotFound."""
+        """Return a turn of this thread for an action that shows none of it. Raises NotFound."""
         for turn in (await self.memory.recall(thread)).turns:
             if turn.trace_id == trace_id:
                 return turn
         raise NotFound(GONE)
 
     async def read(self, thread: ThreadKey, trace_id: str, audience: Audience) -> Turn:
-        """A turn of this thread. Raises NotFound when it is gone or carries words this audience may not read."""
+        """Return a turn of this thread. Raises NotFound if this audience may not read its words."""
         turn = await self.find(thread, trace_id)
         if not turn.readable_by(await self.bases.names(audience)):
             raise NotFound(GONE)
         return turn
 
     async def quotes(self, thread: ThreadKey, trace_id: str, audience: Audience) -> Quotes:
-        """The passages behind an answer, as far as this reader may see their bases now. Raises NotFound."""
+        """Return the passages behind an answer, as far as this reader may see their bases now. Raises NotFound."""
         turn, visible = await self.find(thread, trace_id), await self.bases.names(audience)
         shown = tuple(source for source in turn.citations if source.knowledge_base in visible)
         return Quotes(turn.question, shown, len(turn.citations) - len(shown))
@@ -96,7 +96,7 @@ class AnswerActions:
     async def explain(
         self, thread: ThreadKey, audience: Audience, trace_id: str = "", *, asker: str = ""
     ) -> Explanation:
-        """How an answer came about, as ``explain_answer`` tells it to this audience. Raises NotFound."""
+        """Return how an answer came about, as ``explain_answer`` tells it to this audience. Raises NotFound."""
         visible = await self.bases.names(audience)
         return await explain_answer(self.memory, self.trace_store, thread, visible, trace_id=trace_id, asker=asker)
 
@@ -132,7 +132,7 @@ class AnswerActions:
     ) -> AsyncIterator[Turn]:
         """Have a person asked to look at an answer, once: the caller asks them within.
 
-        Raises NotFound when the answer is gone or this audience may not read it, and AlreadyDone.
+        Raises NotFound when the answer no longer exists or this audience may not read it, and AlreadyDone.
         """
         turn = await self.read(thread, trace_id, audience)
         handoff = Handoff(thread=thread, trace=trace_id, person=person.id)
@@ -147,7 +147,7 @@ class AnswerActions:
 
         The audience is looked up only for who may share.
 
-        Raises NotFound when the answer is gone or not everybody may read it, Denied, on record, for who did not ask,
+        Raises NotFound if not everybody may read it, Denied, on record, for another person than the asker,
         and AlreadyDone.
         """
         turn = await self.find(thread, trace_id)
@@ -165,7 +165,7 @@ class AnswerActions:
     ) -> AsyncIterator[FollowUp]:
         """Have a suggestion below an answer asked, once: the caller puts its question in line within.
 
-        ``number`` counts from 1. Raises NotFound when it is gone or this reader may not read the answer, and
+        ``number`` counts from 1. Raises NotFound when it no longer exists or this reader may not read the answer, and
         AlreadyDone.
         """
         await self.read(thread, trace_id, reader)

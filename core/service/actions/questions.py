@@ -38,7 +38,7 @@ async def may_act(person: Person, asker: str, is_admin: IsAdmin) -> bool:
 
 
 async def refuse(audit: Audit, person: Person, action: str, target: str, refusal: str) -> Denied:
-    """What to raise, in these words, when somebody tried what they may not; it is on record by then."""
+    """Return what to raise, in these words, when somebody tried what they may not; it is on record by then."""
     await audit.record(person.id, action, target, allowed=False)
     return Denied(refusal)
 
@@ -76,7 +76,7 @@ class QuestionActions:
     async def find_choice(
         self, checkpoint_id: str, choice_id: str, person: Person, is_admin: IsAdmin, thread: ThreadKey | None = None
     ) -> tuple[ParkedInquiry, Choice]:
-        """A choice that can still be made, by this person; in this thread, where the platform says which it is.
+        """Return a choice that can still be made, by this person; in this thread, where the platform says which it is.
 
         Raises NotFound when it cannot be made any more, and Denied, on record, for who may not.
         """

@@ -36,7 +36,7 @@ class MemoryControls:
     audit: Audit
 
     async def recent_questions(self, person: Person, platform: str, space: str) -> tuple[AskedQuestion, ...]:
-        """What this person asked last in one workspace or server, the newest first, one a thread: theirs alone."""
+        """Return what this person asked last in one workspace or server, the newest first, one a thread."""
         asked = await self.memory.questions_of(person.id, MOST_THREADS)
         here = [one for one in asked if (one.thread.platform, one.thread.space) == (platform, space)]
         return tuple({one.thread: one for one in reversed(here)}.values())[::-1][:MOST_RECENT]
@@ -87,7 +87,7 @@ class InstallationOverview:
     trace_store: TraceStore
 
     async def knowledge_bases(self, audience: Audience) -> tuple[KnowledgeBaseSummary, ...]:
-        """The bases this audience may read, each with the number of its documents."""
+        """Return the bases this audience may read, each with the number of its documents."""
         bases = await self.bases.for_audience(audience)
         names = frozenset(base.name for base in bases)
         documents = await self.bases.catalog.documents(names) if bases else ()
@@ -96,7 +96,7 @@ class InstallationOverview:
         )
 
     async def system_status(self) -> SystemStatus:
-        """How many questions wait, and what became of the others."""
+        """Return how many questions wait, and what became of the others."""
         return SystemStatus(await self.inbox.count_waiting(), await self.trace_store.counts())
 
 
@@ -127,7 +127,7 @@ class UserActions:
         checkpoints: Checkpoints,
         defaults: ChannelSettings,
     ) -> "UserActions":
-        """All of them, over these stores; ``defaults`` are the settings of places where nothing was chosen."""
+        """Return all of them, over these stores; ``defaults`` are the settings of places where nothing was chosen."""
         bases = VisibleBases(catalog)
         return cls(
             questions=QuestionActions(checkpoints, message_states, inbox, audit),

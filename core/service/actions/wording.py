@@ -15,14 +15,14 @@ class ThreadMuted:
 
 @dataclass(frozen=True, slots=True)
 class ThreadForgotten:
-    """What was kept of a thread is gone; ``was_kept`` is whether there was anything."""
+    """What was kept of a thread was deleted; ``was_kept`` is whether there was anything."""
 
     was_kept: bool
 
 
 @dataclass(frozen=True, slots=True)
 class PersonForgotten:
-    """Everything that a person asked is gone: so many questions."""
+    """Everything that a person asked was deleted: so many questions."""
 
     questions: int
 

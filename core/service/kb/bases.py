@@ -32,7 +32,7 @@ class Bases:
     forms: tuple[PrincipalForm, ...] = PRINCIPAL_FORMS
 
     async def find(self, name: str) -> KnowledgeBase | None:
-        """The base of this name, whatever the case of its letters; whether anybody may see it is not asked."""
+        """Return the base of this name, whatever the case of its letters; whether anybody may see it is not asked."""
         return find_base(await self.catalog.bases(), name)
 
     async def create(self, command: KbCommand, caller: Caller) -> KbResult:
@@ -102,7 +102,7 @@ class Bases:
         return GrantsChanged(base.name, readers_of(base))
 
     def _principals(self, command: KbCommand) -> frozenset[str]:
-        """The readers named. Raises NotFound for what no audience can hold: a slip would close the base to all."""
+        """Return the readers named. Raises NotFound for an invalid one: it would close the base to all."""
         for one in command.principals:
             if one != EVERYONE and not any(form.accepts(one) for form in self.forms):
                 remedy = f"Use {EVERYONE}, or with their ids {join_names(map(str, self.forms))}."
@@ -111,7 +111,7 @@ class Bases:
 
 
 def _preview(command: KbCommand, changed: KnowledgeBase, documents: int, caller: Caller) -> ReadersPreview:
-    """What new readers of a base would change, and the commands that do it."""
+    """Return what new readers of a base would change, and the commands that do it."""
     readers, confirmed = readers_of(changed), replace(command, confirmed=True)
     if readers.everybody or not readers.principals:
         label = "Open it to everyone" if readers.everybody else "Take the last reader away"
@@ -141,7 +141,7 @@ def _description(command: KbCommand) -> str:
 
 
 def base_name(text: str) -> str:
-    """The name as it will be used. Raises NotFound when nothing can be called that."""
+    """Return the name as it will be used. Raises NotFound when nothing can be called that."""
     name = " ".join(text.split())
     if not _NAME.match(name):
         raise NotFound(

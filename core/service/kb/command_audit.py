@@ -34,7 +34,7 @@ class CommandAudit:
 
 
 def describe_command(command: KbCommand) -> str:
-    """What a command is about, in one line: its base and all that was given, without secrets of links."""
+    """Return what a command is about, in one line: its base and all that was given, without secrets of links."""
     given = [redact_link(command.target), command.text[:_MOST_TEXT], command.every, *command.principals]
     given += [file.name for file in command.files]
     given += ["a conversation"] if command.conversation else []
@@ -43,7 +43,7 @@ def describe_command(command: KbCommand) -> str:
 
 
 def describe_result(result: KbResult) -> str:
-    """What came of a command, in one line: the id of its job, or what was said first."""
+    """Return what came of a command, in one line: the id of its job, or what was said first."""
     if jobs := accepted_jobs(result):
         return f"job {jobs[0].id}"
     outcome = result.outcome if isinstance(result, ProposalDecided) else result

@@ -1,4 +1,4 @@
-"""``/kb`` as every platform asks for it: what is to be done, and by whom.
+"""``/kb`` as every platform asks for it: what is to be done, and who asks.
 
 A platform turns its command, its form or its pressed button into a ``KbCommand``, says who the ``Caller`` is (rights
 and audience looked up on its server side, now), gives both to ``KnowledgeCommands`` and renders the ``KbResult``.
@@ -46,7 +46,7 @@ class KbVerb(StrEnum):
 
     @property
     def takes_principals(self) -> bool:
-        """Whether what is given with it, after the base's name, is whom the base is for."""
+        """Whether what is given with it, after the base's name, is a list of readers."""
         return self in {KbVerb.GRANT, KbVerb.REVOKE}
 
 

@@ -75,7 +75,7 @@ class FileOrigins:
     async def name_files(
         self, files: Sequence[LocalFile], base: str, *, name: str = "", dry: bool = False
     ) -> FileNaming:
-        """The files with their sources. With ``name``, their folder is called so, or takes over what is called so.
+        """Return the files with their sources. With ``name``, their folder gets or takes over that name.
 
         Documents that turn out to be a folder's are noted as such, unless ``dry``. Raises DocumentRejected for a name
         that cannot be used, StoreUnavailable.
@@ -124,7 +124,7 @@ class _Naming:
                         self._call(folder, name)  # of several, one that is there: the others have moved
 
     def _folders_of(self, documents: Iterable[Document]) -> set[str]:
-        """This installation's folders that these came from."""
+        """Return this installation's folders that these came from."""
         return {folder for one in documents if self._origin(folder := folder_of(one.origin)) == one.origin}
 
     # --- which folder a path is in
@@ -135,7 +135,7 @@ class _Naming:
         self.targets[os.path.realpath(folder)] = folder
 
     def _find(self, path: Path) -> tuple[str, str] | None:
-        """The nearest known folder, or file, that a path is in, and the path from there on; None without one."""
+        """Return the nearest known folder, or file, that a path is in, and the path from there on; None without one."""
         for place in dict.fromkeys((path, path.resolve())):
             for above in (place, *place.parents):
                 folder = _text(above)
@@ -148,7 +148,7 @@ class _Naming:
         return folder_origin(self.installation, _text(folder))
 
     def name(self, path: Path) -> NamedFile:
-        """The file with its source and its origin; its folder is settled."""
+        """Return the file with its source and its origin; its folder is settled."""
         found = self._find(path)
         assert found is not None, path
         folder, inside = found
@@ -182,7 +182,7 @@ class _Naming:
             self._call_otherwise(root, wished, holders, moved=moved)
 
     async def _moved_name(self, root: Path, files: Sequence[LocalFile]) -> str:
-        """The name of a folder that was called as this one, is gone, and held a file of this one as it is; or empty."""
+        """Return the name of a deleted folder of the same name that held a file of this one; or empty."""
         for folder, name in list(self.folders.items()):
             if Path(folder).name != root.name or not await asyncio.to_thread(
                 self._may_have_moved, self._origin(folder)
@@ -193,12 +193,12 @@ class _Naming:
         return ""
 
     def _holders(self, name: str) -> set[str]:
-        """The origins of what is called so; of what was removed only those that are known."""
+        """Return the origins of what is called so; of what was removed only those that are known."""
         there = {one.origin for one in self.documents.get(name, ())}
         return there | {one.origin for one in self.removed.get(name, ()) if one.origin}
 
     def _may_have_moved(self, origin: str) -> bool:
-        """Whether the folder of this origin is unknown, or was one of this installation and is gone."""
+        """Return whether the folder of this origin is unknown, or was one of this installation and no longer exists."""
         folder = folder_of(origin)
         return not origin or (origin == self._origin(folder) and not Path(folder).exists())
 
@@ -245,7 +245,7 @@ class _Naming:
         self.notes.append(" ".join([*lines, *([SAME_FOLDER.format(name=wished, other=other)] if moved else [])]))
 
     def _distinct(self, root: Path, wished: str) -> str:
-        """A name that nothing has here: with the folder above it, then those above that, then a number."""
+        """Return a name that nothing has here: with the folder above it, then those above that, then a number."""
         taken = {*self.documents, *self.removed, *self.names}
         stem, suffix = (_text(root.stem), _text(root.suffix)) if root.is_file() else (wished, "")
         above = list(map(_text, root.parent.parts[1:]))
@@ -254,7 +254,7 @@ class _Naming:
         return next(one for one in (*names, *numbered) if one not in taken)
 
     async def _has_unchanged(self, root: Path, files: Sequence[LocalFile], name: str) -> bool:
-        """Whether a document that is called so was made of a file of this folder, as that file is now."""
+        """Return whether a document that is called so was made of a file of this folder, as that file is now."""
         there = {one.source: one for one in self.documents.get(name, ())}
         for file in files:
             document = there.get(_text(Path(name) / file.path.relative_to(root)) if file.path != root else name)
@@ -270,7 +270,7 @@ class _Naming:
         return False
 
     def find_missing(self, roots: Iterable[Path], found: Iterable[NamedFile]) -> tuple[str, ...]:
-        """Sources that came from these folders, and are not there now."""
+        """Return the sources that came from these folders and no longer exist."""
         there = {one.source for one in found}
         asked = [_text(root) for root in roots if root.is_dir()]
         gone = []
@@ -299,5 +299,5 @@ def _is_name(name: str) -> bool:
 
 
 def _text(name: object) -> str:
-    """A name that is no UTF-8 with its odd bytes spelt out, so that it can be kept and shown."""
+    """Return a name that is no UTF-8 with its odd bytes spelt out, so that it can be kept and shown."""
     return os.fsencode(str(name)).decode("utf-8", "backslashreplace")

@@ -38,7 +38,7 @@ class ItemSources:
     stores: FileStores | None = None
 
     async def find_items(self, job: Job) -> AsyncIterator[JobItem]:
-        """The items of a SITE or HISTORY job as they are found, at most ``job.limit`` that can be read.
+        """Yield the items of a SITE or HISTORY job as they are found, at most ``job.limit`` that can be read.
 
         Each is set aside in the blob store first, so that a restart need not fetch it again. Raises FetchRefused when
         the first page cannot be fetched, NotFound when there is no such channel or place, PlatformUnavailable.
@@ -53,7 +53,7 @@ class ItemSources:
             yield item
 
     async def _channel_items(self, job: Job) -> AsyncIterator[JobItem]:
-        """One item for each conversation of a channel, the newest first."""
+        """Yield one item for each conversation of a channel, the newest first."""
         async for conversation in self._transcript(job).conversations(job.reference, job.limit):
             item = JobItem(
                 ItemKind.SPOOLED,
@@ -66,7 +66,7 @@ class ItemSources:
             yield await self._set_aside(item, as_markdown(conversation))
 
     async def _site_items(self, job: Job) -> AsyncIterator[JobItem]:
-        """One item for each page of a site; then those that could not be fetched, failed already."""
+        """Yield one item for each page of a site; then those that could not be fetched, failed already."""
         refused: list[JobItem] = []
 
         def note(url: str, why: FetchRefused) -> None:
@@ -82,7 +82,7 @@ class ItemSources:
             yield item
 
     async def read_item(self, job: Job, item: JobItem) -> Material | None:
-        """What an item is made of; None when its source says that this has not changed since it was last read.
+        """Return what an item is made of; None when its source says that this has not changed since it was last read.
 
         Raises DocumentRejected, FetchRefused, NotFound and PlatformUnavailable, each with the reason.
         """
@@ -127,7 +127,7 @@ class ItemSources:
             await self.blobs.forget(item.reference)
 
     async def _read_original(self, item: JobItem) -> Material | None:
-        """What the document was made of; None when it was removed meanwhile."""
+        """Return what the document was made of; None when it was removed meanwhile."""
         document = await self.catalog.document(item.reference)
         if document is None:
             return None
@@ -137,7 +137,7 @@ class ItemSources:
         return replace(kept, origin=document.origin)  # which may have been learnt since
 
     async def _stored_items(self, job: Job) -> AsyncIterator[JobItem]:
-        """The files in a place that keeps them; what they hold is read when their turn comes."""
+        """Yield the files in a place that keeps them; what they hold is read when their turn comes."""
         if self.stores is None:
             raise NotFound("Buckets and other file stores are not set up here.")
         found = 0
@@ -162,7 +162,7 @@ class ItemSources:
         return Material(item.source, file.name, data, file.url, job.by.name or job.by.id, item.title, file.version)
 
     async def _known_etag(self, job: Job, item: JobItem) -> str:
-        """What the source called the version that we have, '' where it has to be fetched again."""
+        """Return what the source called the version that we have, '' where it has to be fetched again."""
         before = await self.catalog.document(document_id_of(job.base, item.source))
         etag = before.etag if before else ""
         if before is not None and etag and self.consistency and await self.consistency.incomplete([before]):
@@ -191,7 +191,7 @@ class ItemSources:
         return item
 
     def _transcript(self, job: Job) -> Transcript:
-        """How conversations are read where the job was asked for. Raises NotFound where they cannot be."""
+        """Return how conversations are read where the job was asked for. Raises NotFound where they cannot be."""
         transcript = self._capabilities(job).transcript
         if transcript is None:
             raise NotFound(f"Conversations cannot be read on {job.platform or 'this platform'}.")
@@ -214,10 +214,10 @@ def _material(job: Job, item: JobItem, fetched: FetchResult) -> Material:
 
 
 def spool_name(job_id: str, source: str) -> str:
-    """The blob store's name for what is set aside of an item: the same for the same job and source."""
+    """Return the blob store's name for what is set aside of an item: the same for the same job and source."""
     return f"spooled-{job_id}-{hashlib.sha256(source.encode()).hexdigest()[:16]}"
 
 
 def file_name(title: str) -> str:
-    """A file's name for a conversation of this title: safe on every disk, 80 characters and ``.md`` at most."""
+    """Return a file's name for a conversation of this title: safe on every disk, 80 characters and ``.md`` at most."""
     return f"{_UNSAFE.sub(' ', title).strip()[:80] or 'conversation'}.md"

@@ -1,18 +1,16 @@
 """A job's card in any client: what it says, what can be pressed on it, and that it comes to show the newest state.
 
 A client renders the ``JobCard`` and knows where its card is. The rules stand here: the newest state is kept before it
-is shown, so that whoever shows anything shows that; a job may be ended until it is over or being ended; that it is over
+is shown, so that every client shows that; a job may be ended until it is over or being ended; that it is over
 is owed until it is shown. Who may press is decided where the pressed command goes, by ``KnowledgeCommands``.
 """
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TypeVar, assert_never
 
-from core.model.errors import FootnoteError
 from core.model.jobs import ItemState, JobKind, JobStage, JobState, JobUnit
 from core.model.records import PERSON, Record
 from core.ports.message_state import MessageStateStore
@@ -21,11 +19,9 @@ from core.service.kb.results import CancelRequested
 from core.service.kb.summaries import JobSummary, KbAction, SourceNote
 from core.service.kb.text_spans import Line, code, count, duration, plain, strong
 from core.service.kb.wording import outcome_lines
-from core.service.leases import pause
+from core.service.leases import repeat
 
 LOOK_SECONDS = 60.0  # between two looks at what other processes have left
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,39 +33,9 @@ class PendingCardUpdate(Record, place="{platform}/kb", subject="endings", entry=
     person: str = field(default="", metadata=PERSON)  # whose card it is
 
 
-class PendingCardUpdates:
-    """The cards of one platform whose last change was not shown yet."""
-
-    def __init__(self, message_states: MessageStateStore, platform: str) -> None:
-        self._message_states = message_states
-        self._platform = platform
-
-    async def expect(self, job_id: str, person: str) -> None:
-        """The job is over; this person's card is still to say so. Raises StoreUnavailable."""
-        await self._message_states.save(self._update(job_id, person))
-
-    async def mark_shown(self, job_id: str) -> None:
-        """Its card says so, or never will. Raises StoreUnavailable."""
-        await self._message_states.remove(self._update(job_id))
-
-    async def pending(self) -> Sequence[PendingCardUpdate]:
-        """All that are still to be shown. Raises StoreUnavailable."""
-        return await self._message_states.read_entries(self._update(""))
-
-    def _update(self, job_id: str, person: str = "") -> PendingCardUpdate:
-        return PendingCardUpdate(platform=self._platform, job=job_id, person=person)
-
-
 async def look_after(finish: Callable[[], Awaitable[None]], stop: asyncio.Event) -> None:
     """Finish what was left, at once and then now and again, until ``stop`` is set."""
-    while not stop.is_set():
-        try:
-            await finish()
-        except FootnoteError as error:
-            log.info("cards_not_finished", extra={"reason": str(error)})
-        except Exception:
-            log.exception("cards_not_finished")
-        await pause(stop, LOOK_SECONDS)
+    await repeat(finish, LOOK_SECONDS, stop, "cards_not_finished")
 
 
 _WHAT = {
@@ -85,12 +51,12 @@ _WHAT = {
 
 
 def job_title(job: JobSummary) -> str:
-    """What the job does, in one line."""
+    """Return what the job does, in one line."""
     return _WHAT[job.kind].format(subject=job_subject(job), base=job.base)
 
 
 def job_subject(job: JobSummary) -> str:
-    """What the job is about: the name of the one thing, or how many of what."""
+    """Return what the job is about: the name of the one thing, or how many of what."""
     if job.subject:
         return job.subject
     if job.kind is JobKind.HISTORY:
@@ -101,7 +67,7 @@ def job_subject(job: JobSummary) -> str:
 
 
 def job_state(job: JobSummary) -> str:
-    """How far the job is, in one line."""
+    """Return how far the job is, in one line."""
     counts = ", ".join(f"{number} {state}" for state, number in job.counts)
     match job.state:
         case JobState.QUEUED:
@@ -129,12 +95,12 @@ def job_notes(job: JobSummary) -> list[str]:
 
 
 def job_line(job: JobSummary) -> Line:
-    """A job in one line of a list."""
+    """Return a job in one line of a list."""
     return (code(job.id), plain(f" {job_title(job)}: {job_state(job)}{' ' + job.reason if job.reason else ''}"))
 
 
 def source_note_line(note: SourceNote) -> str:
-    """A source, and what is to be said of it."""
+    """Return a source, and what is to be said of it."""
     return f"{note.source}: {note.text}"
 
 
@@ -159,12 +125,12 @@ def _stage(job: JobSummary) -> str:
 
 
 def _took(job: JobSummary) -> str:
-    """How long it took, where that is worth a word."""
+    """Return how long it took, where that is worth a word."""
     took = timedelta() if job.ended_at is None else job.ended_at - job.created_at
     return f" in {duration(took)}" if took >= timedelta(seconds=1) else ""
 
 
-_TRIES = 5  # to keep that a job is being ended, while whoever works on it keeps how far it is
+_TRIES = 5  # to keep that a job is being ended, while anyone who works on it keeps how far it is
 
 Card = TypeVar("Card", bound="KeptJobCard")
 
@@ -196,7 +162,7 @@ class JobCard:
 
 
 def job_card(job: JobSummary) -> JobCard:
-    """The card of a job as it is."""
+    """Return the card of a job as it is."""
     ending = job.cancelling and not job.over
     return JobCard(
         title=job_title(job),
@@ -209,7 +175,7 @@ def job_card(job: JobSummary) -> JobCard:
 
 
 def job_id_line(job_id: str) -> str:
-    """What names a job, for whoever would type its id."""
+    """Return what names a job, for the one who would type its id."""
     return f"job {job_id}"
 
 
@@ -238,11 +204,11 @@ class JobCardStates:
     async def keep(self, card: Card) -> Card:
         """Keep what is said here of a card, before it is shown; the card as it is then. Raises StoreUnavailable.
 
-        Of a job that is over, it is also kept that this is to be shown: whoever dies before that has not done the job.
+        If its job is over, this is still to be shown: a worker that dies before that has not done the job.
         """
         await self.message_states.save(card)
         if card.over:
-            await self._pending_updates.expect(card.job, card.person)
+            await self.message_states.save(self._update(card.job, card.person))
         return await self.message_states.read(card) or card
 
     async def keep_cancelling(self, blank: Card, job: JobSummary) -> Card | None:
@@ -260,20 +226,20 @@ class JobCardStates:
         return None
 
     async def read(self, blank: Card) -> Card:
-        """The card as it is kept; with nothing on it where it is not. Raises StoreUnavailable."""
+        """Return the card as it is kept; with nothing on it where it is not. Raises StoreUnavailable."""
         return await self.message_states.read(blank) or blank
 
     async def mark_shown(self, job_id: str) -> None:
-        """The card says that its job is over, or never will. Raises StoreUnavailable."""
-        await self._pending_updates.mark_shown(job_id)
+        """Record that the last card update is shown or never will be. Raises StoreUnavailable."""
+        await self.message_states.remove(self._update(job_id))
 
     async def unshown(self, blank: Callable[[str, str], Card]) -> Sequence[Card]:
-        """The cards that are still to say that their job is over; ``blank`` makes one of a job and its person.
+        """Return the cards that are still to say that their job is over; ``blank`` makes one of a job and its person.
 
         What was forgotten with its person is owed to nobody any more. Raises StoreUnavailable.
         """
         found: list[Card] = []
-        for update in await self._pending_updates.pending():
+        for update in await self.message_states.read_entries(self._update("")):
             card = await self.read(blank(update.job, update.person))
             if card.over:
                 found.append(card)
@@ -281,6 +247,5 @@ class JobCardStates:
                 await self.mark_shown(update.job)
         return found
 
-    @property
-    def _pending_updates(self) -> PendingCardUpdates:
-        return PendingCardUpdates(self.message_states, self.platform)
+    def _update(self, job_id: str, person: str = "") -> PendingCardUpdate:
+        return PendingCardUpdate(platform=self.platform, job=job_id, person=person)

@@ -26,7 +26,7 @@ from core.service.lost_changes import LostChanges
 
 
 def summarize_accepted(job: Job, base: KnowledgeBase) -> JobAccepted:
-    """A new job, and whom what it adds will be visible to: conversations and files carry words of few to many."""
+    """Return a new job with who will read what it adds: conversations carry words of few to many."""
     return JobAccepted(summarize_job(job), readers_of(base))
 
 
@@ -96,7 +96,7 @@ class IndexRepair:
         return begun
 
     async def _item(self, document: Document) -> JobItem | None:
-        """How a document is filled again; None where it can only be added again."""
+        """Return how a document is filled again; None where it can only be added again."""
         if await self.originals.read(document) is not None:
             return JobItem(ItemKind.ORIGINAL, document.source, document.id, title=document.title)
         return JobItem(ItemKind.LINK, document.source, document.source) if is_link(document.source) else None
@@ -142,7 +142,7 @@ class JobCommands:
         return JobAccepted(summarize_job(job))
 
     async def _refresh_base(self, command: KbCommand, caller: Caller) -> KbResult:
-        """A job for each site, which finds its own pages, and one for all other links."""
+        """Return a job for each site, which finds its own pages, and one for all other links."""
         base = await self.queries.base(command.base, caller)
         sites = await self.site_store.sites(base.name)
         below = {source for site in sites for source in site.pages}
@@ -154,7 +154,7 @@ class JobCommands:
         return RefreshAccepted(tuple(map(summarize_job, jobs)), base.name, left)
 
     async def _site(self, command: KbCommand, caller: Caller) -> Site | None:
-        """The site that is meant: one that was read through before, by the link where that began."""
+        """Return the site that is meant: one that was read through before, by the link where that began."""
         bases = [await self.queries.base(command.base, caller)] if command.base else await self.queries.visible(caller)
         for base in bases:
             for site in await self.site_store.sites(base.name):
@@ -179,7 +179,7 @@ class JobCommands:
         )
 
     async def cancel(self, command: KbCommand, caller: Caller) -> KbResult:
-        """CANCEL: whoever works on the job ends it at the next point where nothing is half done."""
+        """CANCEL: the worker of the job ends it at the next point where nothing is half done."""
         job = one_job(await self.queries.jobs_of(caller), command.target)
         if job.over:
             raise NotFound("That job has already ended.")

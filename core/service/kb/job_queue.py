@@ -1,4 +1,4 @@
-"""From a command to a job in line: validated, and durable before anybody is told, so that what was accepted is done."""
+"""From a command to a job in line: validated and durable before it is confirmed, so that what was accepted is done."""
 
 import uuid
 from collections.abc import AsyncIterable, Sequence
@@ -27,12 +27,12 @@ ORPHANED = timedelta(seconds=60)  # after which a queued job is put into the inb
 
 
 def job_thread(base: str) -> str:
-    """What orders jobs: those of one base are worked on one after another."""
+    """Return what orders jobs: those of one base are worked on one after another."""
     return f"kb/{base}"
 
 
 def job_delivery(job: Job) -> Delivery:
-    """The inbox's envelope for a job's next turn."""
+    """Return the inbox's envelope for a job's next turn."""
     return Delivery(f"{job.id}.{job.turn}", job.platform, job_thread(job.base), job.by.id, job.id, "job")
 
 
@@ -83,7 +83,7 @@ class JobQueue:
     def create_job(
         self, kind: JobKind, base: str, caller: Caller, subject: str = "", items: Sequence[JobItem] = ()
     ) -> Job:
-        """A new job of this caller, with a random id; neither kept nor in line yet."""
+        """Return a new job of this caller, with a random id; neither kept nor in line yet."""
         return Job(
             id=uuid.uuid4().hex[:12],
             kind=kind,
@@ -123,7 +123,7 @@ class JobQueue:
         return await self.accept(self.create_job(JobKind.INGEST, base, caller, subject, items))
 
     def _check(self, link: str) -> None:
-        """Raises NotFound for what is neither a link nor a place that may be read here."""
+        """Raise NotFound for what is neither a link nor a place that may be read here."""
         if not link or is_link(link):
             return
         if "://" not in link or self.stores is None:
@@ -211,7 +211,7 @@ def _page_limit(limit: int) -> int:
 
 
 def site_limit(link: str, limit: int) -> int:
-    """How many pages of a site, or files of a place, one job takes: 0 means as many as it does by itself."""
+    """Return how many pages of a site, or files of a place, one job takes: 0 means as many as it does by itself."""
     if is_link(link):
         return _page_limit(limit)
     return min(limit, MOST_STORED) if limit > 0 else MOST_STORED

@@ -1,6 +1,6 @@
 """Works jobs off: one at a time for each base, item by item, each outcome written down before the next begins.
 
-Killed anywhere, a job is taken up by whoever leases its base next and goes on with the first item that has no outcome.
+A killed job goes on with its first item without an outcome, by the worker that leases its base next.
 A long job goes back to the end of its base's queue from time to time, so that nobody waits for another's whole crawl.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
-from core.ingestion.ingestor import Ingestor, document_id_of, state_of
+from core.ingestion.ingestor import Ingestor, document_id_of
 from core.ingestion.trash import Trash
 from core.model.clock import Clock
 from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, StoreUnavailable
@@ -57,7 +57,7 @@ class Sync(Protocol):
     """Goes on with the sync of a connection (``core.service.sync.connections``)."""
 
     async def __call__(self, name: str, *, guard: Guard, report: SyncReport, until: float) -> bool:
-        """Whether the round ended."""
+        """Return whether the round ended."""
 
 
 @dataclass(slots=True)
@@ -155,7 +155,7 @@ class JobRunner:
         if job is None:
             return None
         run = _Run(job, guard, _in_hand(job))
-        if job.over:  # whoever ended it may have died before that was shown
+        if job.over:  # the worker that ended it may have died before that was shown
             await self._show(run, last=True)
             return None
         until = self._clock.monotonic() + seconds
@@ -256,7 +256,7 @@ class JobRunner:
         await self._item_sources.forget(item)
 
     async def _outcome(self, run: _Run, item: JobItem) -> JobItem:
-        """The item as it came out."""
+        """Return the item as it came out."""
         match run.job.kind:
             case JobKind.REMOVE:
                 count = await self._trash.put_away(document_of(item))
@@ -302,7 +302,7 @@ class JobRunner:
             )
         return replace(
             item,
-            state=state_of(result.change),
+            state=ItemState(result.change),
             reason=result.reason,
             passages=result.passages,
             notes=(*result.notes, *apart),
@@ -316,7 +316,7 @@ class JobRunner:
         check_readers(base, item.audience, item.giver)
 
     async def _check_publishable(self, run: _Run, item: JobItem) -> None:
-        """The same once the passages are written: they go again where they may not become visible."""
+        """Check again once the passages are written; remove them if they may not become visible."""
         await run.guard()
         try:
             await self._check_base(run, item)
@@ -377,7 +377,7 @@ class JobRunner:
 
 
 def _in_hand(job: Job) -> str:
-    """The source of what an earlier worker may have been at when it died; empty when none had this job before."""
+    """Return the source that an earlier worker may have had in hand when it died; empty without one."""
     if job.state is JobState.QUEUED or job.kind in {JobKind.REMOVE, JobKind.RESTORE}:
         return ""
     return next((item.source for item in job.items if not item.over), "")

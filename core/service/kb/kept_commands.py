@@ -1,8 +1,8 @@
-"""The buttons and forms of ``/kb``, on every platform: what one stands for is kept here, and it carries only an id.
+"""The buttons and forms of ``/kb``, on every platform: what one means is kept here, and it carries only an id.
 
-One rule for all of them. An id stands for what one person was offered, and nobody else's press finds it. It is kept for
+One rule for all of them. An id means what one person was offered, and nobody else's press finds it. It is kept for
 as long as everything about messages is. What acts once is done by one press, of however many, in whatever processes;
-everything else as often as it is pressed. Rights are not kept: whoever acts on it looks them up anew.
+everything else as often as it is pressed. Rights are not kept: anyone who acts on it looks them up again.
 """
 
 import secrets
@@ -26,7 +26,7 @@ LONGEST_TARGET = 64  # characters of a pressed id that the audit keeps
 
 @dataclass(frozen=True, kw_only=True)
 class KeptCommand(OneTimeAction):
-    """What a button or a form stands for, for ``person``; a platform says below this where it is kept."""
+    """What a button or a form means, for ``person``; a platform says below this where it is kept."""
 
     id: str = ""
     command: KbCommand | None = None  # None: a form that says itself what is to be done
@@ -59,14 +59,14 @@ class KeptCommands(Generic[K]):
         return kept.id
 
     async def read(self, kept_id: str, person: str) -> K | None:
-        """What was kept, without taking it; None when it is gone, or was offered to somebody else."""
+        """Return what was kept, without taking it; None when it no longer exists, or was offered to somebody else."""
         kept = await self.message_states.read(self.kind(id=kept_id, person=person)) if kept_id else None
         return kept if kept is not None and kept.person == person else None
 
     # --- buttons
 
     async def find(self, kept_id: str, person: str) -> K:
-        """What a pressed button stands for. Raises NotFound, on record, when it is gone or was somebody else's."""
+        """Return the command of a pressed button. Raises NotFound, on record, if it expired or is another's."""
         kept = await self.read(kept_id, person)
         if kept is None or kept.command is None:
             await self.audit.record(person, "kb button", kept_id[:LONGEST_TARGET], allowed=False)
@@ -75,7 +75,7 @@ class KeptCommands(Generic[K]):
 
     @asynccontextmanager
     async def use(self, kept: K, *, once: bool = False) -> AsyncIterator[KbCommand]:
-        """The command of a button that was just found: the caller gives it within.
+        """Yield the command of a button that was just found: the caller gives it within.
 
         It counts as done only afterwards: a process that dies over it must not leave a button that claims it was.
         With ``once`` it acts once, whatever was kept. Raises NotFound, and AlreadyDone when another press was the one.
@@ -98,15 +98,15 @@ class KeptCommands(Generic[K]):
     # --- forms, which may be sent again when what they brought was not accepted
 
     async def take(self, kept: K | None) -> PressOutcome:
-        """Whether this is the one time that counts, of what was just read."""
+        """Return whether this is the one time that counts, of what was just read."""
         return await self._actions.take(kept)
 
     async def mark_done(self, kept_id: str, person: str) -> None:
-        """It has been done: it is never taken again."""
+        """Mark it as done: it is never taken again."""
         await self._actions.mark_done(self.kind(id=kept_id, person=person))
 
     async def reopen(self, kept_id: str, person: str) -> None:
-        """It can be taken once more: it was not done."""
+        """Let it be taken once more: it was not done."""
         await self._actions.open(self.kind(id=kept_id, person=person))
 
     @property

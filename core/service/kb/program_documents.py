@@ -93,7 +93,7 @@ class ProgramDocuments:
         return sorted(own, key=lambda keyed: (keyed[0], keyed[1].knowledge_base))
 
     async def document(self, client: ApiClient, key: str, base: str = "") -> Document:
-        """The token's own document of this key."""
+        """Return the token's own document of this key."""
         name = (await self._base(client, base)).name
         found = await self.catalog.document(document_id_of(name, _source(client, key)))
         if found is None:
@@ -109,7 +109,7 @@ class ProgramDocuments:
         return found
 
     async def job(self, client: ApiClient, job_id: str) -> Job:
-        """A job that this token began."""
+        """Return a job that this token began."""
         job = await self.jobs.read(job_id)
         if job is None or job.by.id != client.person().id:
             raise NotFound("This token has no job of this id.")
@@ -132,7 +132,7 @@ class ProgramDocuments:
 
 
 def key_of(client: ApiClient, source: str) -> str:
-    """The key of one of this token's documents."""
+    """Return the key of one of this token's documents."""
     return source.removeprefix(_source(client, ""))
 
 

@@ -2,7 +2,7 @@
 
 It says how many wait and since when, and none of their words: not everybody who reads there may know them. A day's word
 is taken before it is said and marked once it is; who takes it over from a process that died looks first at whether it
-stands there already. So none is lost, and none is told twice.
+is there already. So none is lost, and none is posted twice.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from core.ports.job_store import Proposal, ProposalStore
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import Announcements, ChannelSettingsStore
 from core.service.kb.text_spans import count
-from core.service.leases import pause
+from core.service.leases import repeat
 from core.service.one_time_actions import OneTimeAction, OneTimeActions
 
 DAY = timedelta(days=1)
@@ -50,12 +50,7 @@ class ProposalDigest:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until ``stop`` is set."""
-        while not stop.is_set():
-            try:
-                await self.look()
-            except FootnoteError as error:
-                log.warning("proposals_not_announced", extra={"reason": str(error)})
-            await pause(stop, LOOK_SECONDS)
+        await repeat(self.look, LOOK_SECONDS, stop, "proposals_not_announced")
 
     async def look(self) -> int:
         """Say it wherever it is wanted and was not said today; in how many places it was said here.
@@ -92,7 +87,7 @@ class ProposalDigest:
 async def _announce(
     announcements: Announcements, channel: ThreadKey, beginning: str, text: str, begun: datetime
 ) -> bool:
-    """Whether it stands there, said now or since ``begun``.
+    """Return whether it is there, said now or since ``begun``.
 
     What a channel does not take today is not tried again until tomorrow. Raises PlatformUnavailable, StoreUnavailable.
     """
@@ -108,14 +103,14 @@ async def _announce(
 
 
 def channel_of(place: str) -> ThreadKey | None:
-    """The channel that settings are kept for; None for what is no channel."""
+    """Return the channel that settings are kept for; None for what is no channel."""
     platform, _, rest = place.partition(":channel:")
     space, slash, channel = rest.partition("/")
     return ThreadKey(platform, space, channel, "") if slash and channel else None
 
 
 def digest_beginning(now: datetime) -> str:
-    """How the word of a day begins, and by what it is found again."""
+    """Return how the word of a day begins, and by what it is found again."""
     return f"Proposals, {(FIRST + (now - FIRST) // DAY * DAY):%d %B %Y}:"
 
 

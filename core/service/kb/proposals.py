@@ -56,7 +56,7 @@ def finished_text(draft: str) -> str:
 
 
 def without_headings(text: str) -> str:
-    """The words of a Markdown text, its headings left out."""
+    """Return the words of a Markdown text, its headings left out."""
     return " ".join(word for line in text.splitlines() if not line.startswith("#") for word in line.split())
 
 
@@ -116,7 +116,7 @@ class Proposals:
         """Propose the right answer to a question that was answered wrongly.
 
         It goes to the base that the wrong answer came from, of several to the one with the fewest readers: words of a
-        restricted base never reach more people. Where none has the fewest, or one is gone, an admin decides.
+        restricted base never reach more people. Where none has the fewest, or one no longer exists, an admin decides.
         """
         said = (TranscriptMessage(caller.person.name or "A reader", self.clock.now(), answer),)
         title = " ".join(question.split())[:MOST_QUESTION]
@@ -139,7 +139,7 @@ class Proposals:
         return result
 
     async def _base_of(self, name: str, caller: Caller) -> KnowledgeBase | None:
-        """Return the base of this name; None if it is gone."""
+        """Return the base of this name; None if it no longer exists."""
         try:
             return await self.queries.base(name, caller)
         except NotFound:
@@ -157,7 +157,7 @@ class Proposals:
         return ProposalDecided(outcome, await self.queries.proposals(command, caller))
 
     async def _decide(self, command: KbCommand, caller: Caller) -> KbOutcome:
-        """The outcome of a decision. What was approved is enqueued, by this process or by whichever looks next."""
+        """Decide. What is approved is enqueued, by this process or by the next that looks."""
         approving, name = command.verb is KbVerb.APPROVE, command.target.strip()
         proposal = await self.proposal_store.proposal(name)
         if proposal is None:
@@ -185,7 +185,7 @@ class Proposals:
         )
 
     async def _repeat_outcome(self, held: Decision | None, approving: bool, caller: Caller) -> KbOutcome:
-        """The outcome where it was decided before: what this very admin approved goes on, which may have died over it.
+        """Return the outcome if it was decided before; enqueue again what this admin approved.
 
         Raises NotFound, which says who decided.
         """
@@ -204,7 +204,7 @@ class Proposals:
     async def enqueue(self, decision: Decision) -> None:
         """Put the job of an approval in line. Said again, by whomever, it is still that one job.
 
-        What is in the way is not raised: the approval is durable with its job, and is gone on with in a while.
+        What is in the way is not raised: the approval is durable with its job, and goes on in a while.
         """
         if decision.job is None:
             return

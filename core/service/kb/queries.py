@@ -91,7 +91,7 @@ class KnowledgeQueries:
     # --- looking ----------------------------------------------------------------------------------------------------
 
     async def list_contents(self, command: KbCommand, caller: Caller) -> BaseList | DocumentList:
-        """The bases, or the documents of one."""
+        """Return the bases, or the documents of one."""
         if command.base:
             base = await self.base(command.base, caller)
             documents, page = page_of(await self.documents(base), command)
@@ -104,7 +104,7 @@ class KnowledgeQueries:
         return BaseList(summaries, page, await self.proposals_waiting(caller))
 
     async def show(self, command: KbCommand, caller: Caller) -> BaseDetails | DocumentDetails:
-        """One base, or one document with its passages' places."""
+        """Return one base, or one document with its passages' places."""
         if not command.target:
             return await self._base_details(await self.base(command.base, caller), caller)
         document, admin = await self.document(command, caller), caller.permissions.is_admin
@@ -139,7 +139,7 @@ class KnowledgeQueries:
         )
 
     async def status(self, command: KbCommand, caller: Caller) -> QueueStatus:
-        """The queue, running jobs, failures, schedules."""
+        """Return the queue, running jobs, failures, schedules."""
         jobs = [summarize_job(job) for job in await self.jobs_of(caller)]
         visible = {base.name for base in await self.visible(caller)}
         schedules = [one for one in await self.schedule_store.schedules() if one.base in visible]
@@ -154,7 +154,7 @@ class KnowledgeQueries:
         )
 
     async def job_list(self, command: KbCommand, caller: Caller) -> JobList | JobDetails:
-        """The newest jobs, or one with all its failures."""
+        """Return the newest jobs, or one with all its failures."""
         jobs = await self.jobs_of(caller)
         if command.target:
             return JobDetails(summarize_job(one_job(jobs, command.target)))
@@ -162,7 +162,7 @@ class KnowledgeQueries:
         return JobList(tuple(map(summarize_job, rows)), page)
 
     async def proposals(self, command: KbCommand, caller: Caller) -> ProposalList:
-        """What waits for an admin, each with what can be done about it."""
+        """Return what waits for an admin, each with what can be done about it."""
         require_privacy(caller)
         turning = KbCommand(KbVerb.PROPOSALS, page=command.page)
         shown, page = page_of(await self.proposal_store.proposals(), turning, PROPOSALS)
@@ -172,7 +172,7 @@ class KnowledgeQueries:
         return ProposalList(summaries, base.name, readers_of(base), page)
 
     async def proposals_waiting(self, caller: Caller) -> ProposalsWaiting | None:
-        """How many proposals wait for this admin, with the way to them; None where none does."""
+        """Return how many proposals wait for this admin, with the way to them; None where none does."""
         if not caller.permissions.is_admin:
             return None
         waiting = len(await self.proposal_store.proposals())
@@ -182,11 +182,11 @@ class KnowledgeQueries:
     # --- finding what is meant --------------------------------------------------------------------------------------
 
     async def visible(self, caller: Caller) -> Sequence[KnowledgeBase]:
-        """The bases that the readers of the reply may know of."""
+        """Return the bases that the readers of the reply may know of."""
         return await VisibleBases(self.catalog).for_audience(caller.readers)
 
     async def own_base(self, name: str, caller: Caller, *, create: bool = False) -> KnowledgeBase:
-        """The base of this name, to change its documents or readers.
+        """Return the base of this name, to change its documents or readers.
 
         Raises NotFound, and Denied where a connected source sets them.
         """
@@ -194,12 +194,12 @@ class KnowledgeQueries:
         if base.connection:
             raise Denied(
                 f"“{base.name}” has the documents and the readers of a connected source.",
-                remedy="Change them there, or use footnote connections map and footnote connections remove.",
+                remedy="Change or remove them there: the next sync follows. /kb connect leads to its readers.",
             )
         return base
 
     async def base(self, name: str, caller: Caller, *, create: bool = False) -> KnowledgeBase:
-        """The base of this name; without one, the only base of our own, or the default one. Raises NotFound."""
+        """Return the base of this name; without one, the only base of our own, or the default one. Raises NotFound."""
         bases = await self.visible(caller)
         wanted = _wanted_name(name, [one for one in bases if not one.connection])
         if (base := find_base(bases, wanted)) is not None:
@@ -214,11 +214,11 @@ class KnowledgeQueries:
         raise NotFound(f"There is no knowledge base called “{name.strip()[:60]}” here; there is: {there}.")
 
     async def documents(self, *bases: KnowledgeBase) -> Sequence[Document]:
-        """What is in these bases."""
+        """Return what is in these bases."""
         return await self.catalog.documents(frozenset(base.name for base in bases))
 
     async def document(self, command: KbCommand, caller: Caller) -> Document:
-        """The one document that is meant, among those of bases the caller may see. Raises NotFound."""
+        """Return the one document that is meant, among those of bases the caller may see. Raises NotFound."""
         bases = [await self.base(command.base, caller)] if command.base else await self.visible(caller)
         found = matching_sources(await self.documents(*bases), command.target)
         if len(found) != 1:
@@ -226,30 +226,30 @@ class KnowledgeQueries:
         return found[0]
 
     async def document_of_id(self, document_id: str, caller: Caller) -> Document | None:
-        """The document of this id; None where there is none, or the readers of the reply may not know of its base."""
+        """Return the document of this id; None without one, or if the readers may not know of its base."""
         document = await self.catalog.document(document_id)
         visible = {base.name for base in await self.visible(caller)}
         return document if document is not None and document.knowledge_base in visible else None
 
     async def passages(self, document: Document) -> Sequence[Passage]:
-        """All passages of a document's visible version, in reading order."""
+        """Return all passages of a document's visible version, in reading order."""
         scope = Scope(frozenset({document.knowledge_base}))
         return await self.index.passages(document.id, document.version, scope)
 
     async def jobs_of(self, caller: Caller) -> list[Job]:
-        """The newest jobs, of bases the caller may see; of bases that are gone, for an admin's eyes alone."""
+        """Return the newest jobs, of bases the caller may see; of bases that are gone, for an admin's eyes alone."""
         visible = {base.name for base in await self.visible(caller)}
         jobs = await self.jobs.recent(MOST_JOBS)
         return [job for job in jobs if caller.sees_all or job.base in visible]
 
 
 def _wanted_name(name: str, bases: Sequence[KnowledgeBase]) -> str:
-    """The base that is meant, casefolded: without a name the only one there is, or the default one."""
+    """Return the base that is meant, casefolded: without a name the only one there is, or the default one."""
     return name.strip().casefold() or (bases[0].name.casefold() if len(bases) == 1 else DEFAULT_BASE)
 
 
 def page_of(rows: Sequence[Row], command: KbCommand, size: int = PAGE) -> tuple[Sequence[Row], Page]:
-    """The rows of the page that a command asks for, or of the nearest there is; the command shows its neighbours."""
+    """Return the rows of the page asked for, or of the nearest, and the commands for its neighbours."""
     pages = max(1, (len(rows) + size - 1) // size)
     at = min(max(1, command.page), pages)
     page = Page(
@@ -268,7 +268,7 @@ def require_privacy(caller: Caller) -> None:
 
 
 def one_job(jobs: Sequence[Job], job_id: str) -> Job:
-    """The job of this id. Raises NotFound."""
+    """Return the job of this id. Raises NotFound."""
     job = next((job for job in jobs if job.id == job_id.strip()), None)
     if job is None:
         raise NotFound("There is no such job.", remedy="The list of jobs shows them.")
@@ -276,7 +276,7 @@ def one_job(jobs: Sequence[Job], job_id: str) -> Job:
 
 
 def not_one(name: str, found: Sequence[Document], where: str) -> NotFound:
-    """What to raise when a name means none or several documents."""
+    """Return what to raise when a name means none or several documents."""
     if not found:
         return NotFound(f"There is no document called “{name.strip()[:80]}” {where}.")
     which = join_names(redact_link(document.source) for document in found[:5])

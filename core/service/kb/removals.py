@@ -86,7 +86,7 @@ class Removals:
         return await self.index.count(Scope(frozenset({document.knowledge_base}), frozenset({document.id})))
 
     async def _search_check(self, document: Document) -> SearchCheck:
-        """What a search for a document's title finds now; what has been done stays done where none can be made."""
+        """Return what a search for a document's title finds now; without a search, that is unknown."""
         scope = Scope(frozenset({document.knowledge_base}))
         try:
             hits = (await self.retriever.search(document.title, scope, CHECKED)).hits
@@ -139,6 +139,6 @@ class Removals:
 
 
 def _distinct_title(passage: Passage, document: Document) -> str:
-    """A passage's title, with its source where another document is called the same."""
+    """Return a passage's title, with its source where another document is called the same."""
     same = passage.title == document.title
     return f"{passage.title} ({redact_link(passage.source)})" if same else passage.title

@@ -121,7 +121,7 @@ class RestorableList:
 
 @dataclass(frozen=True, slots=True)
 class ProposalList:
-    """PROPOSALS, the oldest first; ``base`` is where what is approved goes when none is named, ``readers`` for whom."""
+    """PROPOSALS, the oldest first; ``base`` is where what is approved goes when none is named, with its ``readers``."""
 
     proposals: tuple[ProposalSummary, ...]
     base: str
@@ -302,7 +302,7 @@ class ProposalRejected:
 
 @dataclass(frozen=True, slots=True)
 class ConnectLink:
-    """CONNECT: an address that opens the connections at the page, once, for whoever has it."""
+    """CONNECT: an address that opens the connections at the page, once, for the one who has it."""
 
     address: str
     minutes: int
@@ -328,7 +328,7 @@ class Refused:
 
     @classmethod
     def of(cls, error: FootnoteError) -> "Refused":
-        """What is said where this error kept a command from being done."""
+        """Return what is said where this error kept a command from being done."""
         reason = RefusalReason.DENIED if isinstance(error, Denied) else RefusalReason.NOT_DONE
         return cls(reason, error.args[0], error.remedy or "")
 
@@ -357,7 +357,7 @@ KbResult = KbView | KbOutcome | ProposalDecided
 
 
 def is_success(result: KbResult) -> bool:
-    """Whether what was asked for was done, or is being done."""
+    """Return whether what was asked for was done, or is being done."""
     match result:
         case Refused():
             return False
@@ -370,7 +370,7 @@ def is_success(result: KbResult) -> bool:
 
 
 def accepted_jobs(result: KbResult) -> tuple[JobSummary, ...]:
-    """The jobs that a command began, each of which is to have a card."""
+    """Return the jobs that a command began, each of which is to have a card."""
     match result:
         case JobAccepted(job=job) | BaseRemoved(job=job):
             return (job,)

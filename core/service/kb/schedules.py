@@ -105,7 +105,7 @@ class Housekeeping:
             await self.orphans.look(await self._unwritten_documents())
 
     async def _unwritten_documents(self) -> frozenset[str]:
-        """The ids of the documents that jobs are about to write: their passages are no orphans."""
+        """Return the ids of the documents that jobs are about to write: their passages are no orphans."""
         jobs = [job for job in await self.jobs.recent(MOST_JOBS) if not job.over]
         return frozenset(document_id_of(job.base, item.source) for job in jobs for item in job.items)
 
@@ -179,7 +179,7 @@ class Scheduler:
         await self.schedule_store.save_schedule(replace(schedule, next_at=self.clock.now() + interval))
 
     async def _is_under_way(self, schedule: Schedule) -> bool:
-        """Whether a sync of this place has not ended yet: what came since it began is seen a look later."""
+        """Return whether a sync of this place has not ended yet: what came since it began is seen a look later."""
         return any(
             (job.base, job.reference) == (schedule.base, schedule.link) and not job.over
             for job in await self.jobs.recent()

@@ -19,7 +19,6 @@ from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.service.kb.bases import Bases
 from core.service.kb.command_audit import CommandAudit, describe_command, describe_result
 from core.service.kb.commands import Caller, KbCommand, KbVerb
-from core.service.kb.connect_links import ConnectLinks
 from core.service.kb.file_origins import FileNaming, FileOrigins
 from core.service.kb.job_commands import JobCommands
 from core.service.kb.proposals import Proposals
@@ -27,6 +26,7 @@ from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.removals import Removals
 from core.service.kb.results import KbResult, KbView, RefusalReason, Refused
 from core.service.kb.schedules import Schedules
+from core.service.sync.connections import ConnectLinks
 
 
 class KnowledgeCommands(Protocol):
@@ -51,7 +51,7 @@ class KnowledgeCommands(Protocol):
         """Propose the right answer to a question that was answered wrongly, in this trace and from these bases."""
 
     async def proposals_waiting(self, caller: Caller) -> int:
-        """How many proposals an admin has to look at; 0 for everybody else, and where that cannot be read."""
+        """Return how many proposals an admin has to look at; 0 for everybody else, and where that cannot be read."""
 
     async def complete(self, typed: str, caller: Caller) -> tuple[str, ...]:
         """Names of knowledge bases that begin like this, for autocomplete: at most 25, those the caller may see."""
@@ -146,7 +146,7 @@ class KnowledgeService(KnowledgeCommands):
         return await self.proposals.correct(question, answer, permalink, caller, trace_id=trace_id, bases=bases)
 
     async def proposals_waiting(self, caller: Caller) -> int:
-        """How many proposals an admin has to look at."""
+        """Return how many proposals an admin has to look at."""
         try:
             waiting = await self.queries.proposals_waiting(caller)
         except FootnoteError:
@@ -170,7 +170,7 @@ class KnowledgeService(KnowledgeCommands):
         return await self.job_commands.ingest_bytes(files, base, caller)
 
     async def require_base(self, name: str, caller: Caller) -> KnowledgeBase | Refused:
-        """The base of this name, whatever the case of its letters; created, on record, when it is new."""
+        """Return the base of this name, whatever the case of its letters; created, on record, when it is new."""
         there = await self.bases.find(name)
         if there is not None:
             return there
@@ -181,7 +181,7 @@ class KnowledgeService(KnowledgeCommands):
         return made if isinstance(made, Refused) else Refused(RefusalReason.NOT_DONE, f"“{name}” is gone again.")
 
     async def has_base(self, name: str) -> bool:
-        """Whether there is a base of this name, whatever the case of its letters."""
+        """Return whether there is a base of this name, whatever the case of its letters."""
         return await self.bases.find(name) is not None
 
     async def discard_empty_base(self, name: str, caller: Caller) -> None:
@@ -228,12 +228,12 @@ class KnowledgeService(KnowledgeCommands):
     # --- for clients that show documents whole
 
     async def documents(self, caller: Caller, base: str = "") -> Sequence[Document]:
-        """Every document of a base, or of all that the caller may know of. Raises NotFound, StoreUnavailable."""
+        """Return every document of a base, or of all that the caller may know of. Raises NotFound, StoreUnavailable."""
         bases = [await self.queries.base(base, caller)] if base else await self.queries.visible(caller)
         return await self.queries.documents(*bases)
 
     async def document(self, name: str, caller: Caller, base: str = "") -> tuple[Document, Sequence[Passage]]:
-        """The one document that is meant, with all its passages. Raises NotFound, StoreUnavailable."""
+        """Return the one document that is meant, with all its passages. Raises NotFound, StoreUnavailable."""
         found = await self.queries.document(KbCommand(KbVerb.SHOW, base, name), caller)
         return found, await self.queries.passages(found)
 
@@ -243,7 +243,7 @@ def _material(file: FileContent) -> Material:
 
 
 def _only_looks(command: KbCommand) -> bool:
-    """Whether a command changes nothing: without a name, RESTORE lists what can be restored."""
+    """Return whether a command changes nothing: without a name, RESTORE lists what can be restored."""
     lists = command.verb is KbVerb.RESTORE and not command.base and not command.target
     return lists or command.verb in ONLY_LOOKING
 

@@ -33,7 +33,7 @@ class PlaceWatch:
     site_store: SiteStore
 
     async def due_job(self, schedule: Schedule, now: datetime) -> str | None:
-        """The id of the job that is due, the same in every process; None while there is nothing new.
+        """Return the id of the job that is due, the same in every process; None while there is nothing new.
 
         Due is what changed, what was missed once and is to be looked for again, and each place once a day: files that
         could not be read are tried again then. A place that cannot be listed now is not due.
@@ -63,7 +63,7 @@ class SiteSync:
     trash: Trash
 
     async def take_out_missed(self, job: Job, guard: Callable[[], Awaitable[None]]) -> AsyncGenerator[JobItem, None]:
-        """How each page came out that this sync missed; the sync is counted when all have been taken from here.
+        """Yield how each page came out that this sync missed; the sync is counted when all have been taken from here.
 
         ``guard`` raises LeaseLost when another worker has taken the base over.
         """

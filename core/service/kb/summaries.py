@@ -154,8 +154,8 @@ class ProposalSummary:
 
     id: str
     title: str
-    base: str  # empty: whoever approves it says where
-    by: str  # the name of whoever proposed it
+    base: str  # empty: the admin who approves it says where
+    by: str  # the name of the one who proposed it
     at: datetime
     beginning: str
     permalink: str | None = None
@@ -202,7 +202,7 @@ _COUNTED = (
 
 
 def summarize_job(job: Job) -> JobSummary:
-    """A job without its address, its texts and the secrets of its links."""
+    """Return a job without its address, its texts and the secrets of its links."""
     counts = job.counts
     skipped = [item for item in job.items if item.state is ItemState.SKIPPED]
     noted = [SourceNote(redact_link(item.source), note) for item in job.items for note in item.notes]
@@ -241,7 +241,7 @@ def readers_of(base: KnowledgeBase) -> Readers:
 
 
 def summarize_base(base: KnowledgeBase, documents: Sequence[Document], *, admin: bool) -> BaseSummary:
-    """A base with these documents; whom it is for is told to admins."""
+    """Return a base with these documents; only admins see its readers."""
     passages = sum(document.passages for document in documents)
     return BaseSummary(
         base.name,
@@ -256,7 +256,7 @@ def summarize_base(base: KnowledgeBase, documents: Sequence[Document], *, admin:
 
 
 def summarize_document(document: Document) -> DocumentSummary:
-    """A document without the secrets of its link."""
+    """Return a document without the secrets of its link."""
     return DocumentSummary(
         document.id,
         document.knowledge_base,
@@ -269,7 +269,7 @@ def summarize_document(document: Document) -> DocumentSummary:
 
 
 def _time(stamp: str) -> datetime | None:
-    """An ISO timestamp; None when it is none."""
+    """Return an ISO timestamp; None when it is none."""
     try:
         time = datetime.fromisoformat(stamp)
     except ValueError:
@@ -278,7 +278,7 @@ def _time(stamp: str) -> datetime | None:
 
 
 def last_look(document: Document, jobs: Sequence[Job]) -> LastLook | None:
-    """How the newest of these jobs, the newest first, came out that looked at this document."""
+    """Return how the newest of these jobs, the newest first, came out that looked at this document."""
     for job in jobs:
         at = job.position(document.source) if job.base == document.knowledge_base else None
         if at is None or job.ended_at is None:
@@ -294,12 +294,12 @@ def preview_passage(passage: Passage) -> PassagePreview:
 
 
 def summarize_schedule(schedule: Schedule) -> ScheduleSummary:
-    """A schedule without the secrets of its link."""
+    """Return a schedule without the secrets of its link."""
     return ScheduleSummary(schedule.base, redact_link(schedule.link), schedule.every, schedule.next_at, schedule.limit)
 
 
 def summarize_proposal(proposal: Proposal, page: int) -> ProposalSummary:
-    """A proposal with what an admin may do about it on this page of the list."""
+    """Return a proposal with what an admin may do about it on this page of the list."""
     verbs = {"Approve": KbVerb.APPROVE, "Reject": KbVerb.REJECT}
     return ProposalSummary(
         id=proposal.id,
@@ -317,7 +317,7 @@ def summarize_proposal(proposal: Proposal, page: int) -> ProposalSummary:
 
 
 def summarize_removal(removed: RemovedDocument) -> RestorableDocument:
-    """What can be restored, and until when."""
+    """Return what can be restored, and until when."""
     return RestorableDocument(
         removed.document.title,
         removed.base.name,

@@ -143,7 +143,7 @@ def _page(page: Page) -> tuple[Line, ...]:
 
 
 def _closed_parts(bases: Iterable[BaseSummary]) -> tuple[Part, ...]:
-    """What admins can do about bases that are closed after a loss in Redis."""
+    """Return what admins can do about bases that are closed after a loss in Redis."""
     actions = tuple(base.confirm for base in bases if base.confirm is not None)
     return (Part(plain_lines([wording.CLOSED]), actions),) if actions else ()
 

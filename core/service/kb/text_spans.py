@@ -18,7 +18,7 @@ class Style(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Some words of one style, without markup: whoever shows them escapes them."""
+    """Some words of one style, without markup: anyone who shows them escapes them."""
 
     text: str
     style: Style = Style.PLAIN
@@ -28,7 +28,7 @@ Line = tuple[Span, ...]
 
 
 def plain(text: str) -> Span:
-    """A span without any style."""
+    """Return a span without any style."""
     return Span(text)
 
 
@@ -38,12 +38,12 @@ def strong(text: str) -> Span:
 
 
 def code(text: str) -> Span:
-    """An id, or something to type."""
+    """Return an id, or something to type."""
     return Span(text, Style.CODE)
 
 
 def link(address: str) -> Span:
-    """An address of the platform's own that leads to a message."""
+    """Return an address of the platform's own that leads to a message."""
     return Span(address, Style.LINK)
 
 
@@ -53,12 +53,12 @@ def principal(name: str) -> Span:
 
 
 def line_text(line: Line) -> str:
-    """The line's words alone."""
+    """Return the line's words alone."""
     return "".join(span.text for span in line)
 
 
 def count(number: int, name: str) -> str:
-    """A number with its noun: ``3 documents``, ``1 document``."""
+    """Return a number with its noun: ``3 documents``, ``1 document``."""
     return f"{number:,} {name}{'' if number == 1 else 's'}"
 
 
@@ -68,7 +68,7 @@ def join_names(names: Iterable[str]) -> str:
 
 
 def duration(time: timedelta) -> str:
-    """A stretch of time in its largest unit."""
+    """Return a stretch of time in its largest unit."""
     seconds = max(0, int(time.total_seconds()))
     for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
@@ -77,5 +77,5 @@ def duration(time: timedelta) -> str:
 
 
 def age(at: datetime | None, now: datetime) -> str:
-    """How long ago something was; empty when that is not known."""
+    """Return how long ago something was; empty when that is not known."""
     return "" if at is None else f"{duration(now - at)} ago"

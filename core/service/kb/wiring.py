@@ -19,7 +19,6 @@ from core.ports.sources import FileStores
 from core.retrieval.hybrid import Retriever
 from core.service.kb.bases import Bases
 from core.service.kb.command_audit import CommandAudit
-from core.service.kb.connect_links import ConnectLinks
 from core.service.kb.file_origins import FileOrigins
 from core.service.kb.job_commands import IndexRepair, JobCommands
 from core.service.kb.job_queue import JobQueue
@@ -30,7 +29,7 @@ from core.service.kb.schedules import Housekeeping, Scheduler, Schedules
 from core.service.kb.service import KnowledgeService
 from core.service.kb.sites import PlaceWatch
 from core.service.lost_changes import LostChanges
-from core.service.sync.connections import Connections
+from core.service.sync.connections import Connections, ConnectLinks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

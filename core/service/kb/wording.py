@@ -76,11 +76,11 @@ ADD_AGAIN = "To update one, add the new file or conversation under the same name
 CLOSED = "Redis lost some of what it knew. Confirm that these readers are right, and they can read again."
 KEPT_A_WEEK = "You can restore it within 7 days."
 
-# --- lists and what stands around them
+# --- lists and what is around them
 
 
 def heading(view: ListView) -> str:
-    """What stands above a list."""
+    """Return what is above a list."""
     match view:
         case BaseList():
             return "Knowledge bases"
@@ -97,7 +97,7 @@ def heading(view: ListView) -> str:
 
 
 def empty_line(view: ListView) -> str:
-    """What stands in place of a list's entries where there is none."""
+    """Return what is in place of a list's entries where there is none."""
     match view:
         case BaseList():
             return "There is no knowledge base yet."
@@ -114,7 +114,7 @@ def empty_line(view: ListView) -> str:
 
 
 def page_line(page: Page) -> str:
-    """Which page this is; empty where there is one alone."""
+    """Return which page this is; empty where there is one alone."""
     return f"Page {page.number} of {page.pages}." if page.pages > 1 else ""
 
 
@@ -127,7 +127,7 @@ def proposals_line(waiting: int, command: str) -> str:
 
 
 def readers_line(readers: Readers) -> Line:
-    """Who may read a base, as it goes on after “is” or a comma."""
+    """Return who may read a base, as it goes on after “is” or a comma."""
     if readers.closed:
         then = readers_line(replace(readers, closed=False))
         return (plain("closed to all but admins, until one of them confirms that it is "), *then)
@@ -144,12 +144,12 @@ def _principals(readers: Readers) -> Line:
 
 
 def readers_phrase(readers: Readers) -> str:
-    """The same in words alone."""
+    """Return the same in words alone."""
     return line_text(readers_line(readers))
 
 
 def base_line(base: BaseSummary) -> Line:
-    """A base in one line: its name, size and description."""
+    """Return a base in one line: its name, size and description."""
     about = f": {base.description}" if base.description else ""
     size = f"{count(base.documents, 'document')}, {count(base.passages, 'passage')}"
     readers = (plain(", "), *readers_line(base.readers)) if base.readers is not None else ()
@@ -157,7 +157,7 @@ def base_line(base: BaseSummary) -> Line:
 
 
 def document_line(document: DocumentSummary, now: datetime) -> Line:
-    """A document in one line: its title, size, age and source."""
+    """Return a document in one line: its title, size, age and source."""
     added = age(document.added_at, now)
     facts = [count(document.passages, "passage"), added and f"added {added}"]
     return (strong(document.title), plain(f" ({join_names(filter(None, facts))}), {document.source}"))
@@ -171,7 +171,7 @@ def restorable_line(removed: RestorableDocument) -> Line:
 
 
 def schedule_line(schedule: ScheduleSummary) -> str:
-    """A link that is fetched again and again."""
+    """Return a link that is fetched again and again."""
     if schedule.every is Every.ON_CHANGE:
         return f"• {schedule.link} in {schedule.base}: watched, updated when something there changes"
     what = "pages" if is_link(schedule.link) else "files"
@@ -180,25 +180,25 @@ def schedule_line(schedule: ScheduleSummary) -> str:
 
 
 def passage_line(passage: PassagePreview) -> str:
-    """Where a passage stands, and how it begins."""
+    """Return where a passage is, and how it begins."""
     return f"{passage.place or 'beginning'}: {passage.text}"
 
 
 def proposal_line(proposal: ProposalSummary) -> Line:
-    """A proposal, but for the beginning of its text."""
+    """Return a proposal, but for the beginning of its text."""
     where = f" for {proposal.base}" if proposal.base else ""
     way = (plain(" "), link(proposal.permalink)) if proposal.permalink else ()
     return (code(proposal.id), plain(" "), strong(proposal.title), plain(f"{where}, by {proposal.by}:"), *way)
 
 
 def approval_line(proposals: ProposalList) -> Line:
-    """Where what is approved goes, and who will read it there: words of few may become words to all."""
+    """Return where what is approved goes, and who will read it there: words of few may become words to all."""
     goes = plain(f"Approved proposals go into “{proposals.base}”, ")
     return (goes, *readers_line(proposals.readers), plain(", unless you name another knowledge base."))
 
 
 def document_facts(details: DocumentDetails) -> list[str]:
-    """What is known of a document, below its title and base."""
+    """Return what is known of a document, below its title and base."""
     document = details.document
     dated = f"dated {details.dated}" if details.dated else "without a date"
     by = f" by {details.added_by}" if details.added_by else ""
@@ -214,12 +214,12 @@ def document_facts(details: DocumentDetails) -> list[str]:
 
 
 def queue_line(status: QueueStatus) -> str:
-    """How much there is to do."""
+    """Return how much there is to do."""
     return f"{count(status.in_line, 'job')} queued or running."
 
 
 def removal_question(preview: RemovalPreview) -> str:
-    """What an admin is asked before something is removed."""
+    """Return what an admin is asked before something is removed."""
     if preview.title:
         return f"Remove “{preview.title}” from “{preview.base}”? {KEPT_A_WEEK}"
     documents = count(preview.documents, "document")
@@ -227,7 +227,7 @@ def removal_question(preview: RemovalPreview) -> str:
 
 
 def readers_question(preview: ReadersPreview) -> Line:
-    """What an admin is asked before many people lose or get access to a base."""
+    """Return what an admin is asked before many people lose or get access to a base."""
     documents = count(preview.documents, "document")
     if preview.readers.everybody:
         return (plain(f"Open “{preview.base}” to everyone? Then everyone can read all that is in it: {documents}."),)
@@ -244,7 +244,7 @@ def readers_question(preview: ReadersPreview) -> Line:
 
 
 def confirmation_question(preview: ConfirmationView) -> str:
-    """What an admin is asked before something is removed or restricted, in words alone."""
+    """Return what an admin is asked before something is removed or restricted, in words alone."""
     match preview:
         case RemovalPreview():
             return removal_question(preview)
@@ -255,7 +255,7 @@ def confirmation_question(preview: ConfirmationView) -> str:
 
 
 def search_line(check: SearchCheck) -> str:
-    """What a search for a document finds after it was removed or restored."""
+    """Return what a search for a document finds after it was removed or restored."""
     if check.found is None:
         return "I could not check this with a search."
     finding = "that document" if check.found else join_names(check.others) or "nothing"
@@ -263,7 +263,7 @@ def search_line(check: SearchCheck) -> str:
 
 
 def decision_line(decision: Decision, caller: Person, now: datetime) -> str:
-    """That a proposal was decided already: by whom, how and when."""
+    """Say that a proposal was decided already: by which admin, how and when."""
     who = "You" if decision.by.id == caller.id else decision.by.name or decision.by.id
     how = f"already approved this for “{decision.base}”" if decision.approved else "already rejected this"
     ago = now - decision.at
@@ -274,12 +274,12 @@ def decision_line(decision: Decision, caller: Person, now: datetime) -> str:
 
 
 def outcome_lines(outcome: KbOutcome) -> list[str]:
-    """What has become of a command, in words alone, beside the cards of its jobs."""
+    """Return what has become of a command, in words alone, beside the cards of its jobs."""
     return list(map(line_text, outcome_layout(outcome)))
 
 
 def outcome_layout(outcome: KbOutcome) -> tuple[Line, ...]:
-    """What has become of a command, beside the cards of its jobs."""
+    """Return what has become of a command, beside the cards of its jobs."""
     match outcome:
         case JobAccepted():
             if outcome.readers is None:

@@ -1,7 +1,11 @@
-"""Connecting, listing, mapping and removing sources; when each is due. The sync itself is ``engine``'s."""
+"""Connecting, listing, mapping and removing sources; when each is due. The sync itself is ``engine``'s.
+
+A chat carries no secret of a source: ``/kb connect`` gives an admin a link to the page.
+"""
 
 import hashlib
 import logging
+import secrets
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -15,13 +19,14 @@ from core.model.errors import Busy, ConfigurationError, FootnoteError, NotFound
 from core.model.jobs import Job, JobCancelled, JobKind
 from core.model.knowledge import find_base
 from core.model.principals import EVERYONE, PRINCIPAL_FORMS, PrincipalForm
-from core.ports.access import Audit
+from core.ports.access import CODE_SECONDS, Audit, SignInMethod, WebSession, WebSessions
 from core.ports.catalog import Catalog
 from core.ports.connector import ConnectionStore, Connector, ConnectorPlugin, OpenHttp, SecretBox, SourceCheck
 from core.ports.job_store import JobStore
 from core.service.kb.bases import base_name
-from core.service.kb.commands import Caller
+from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.job_queue import JobQueue
+from core.service.kb.results import ConnectLink
 from core.service.kb.text_spans import count
 from core.service.sync.engine import RETRY, Guard, SyncEngine, SyncReport
 from core.service.sync.plan import SyncPlan, plan_sync
@@ -298,3 +303,27 @@ class Connections:
 
 
 _LOST = timedelta(minutes=15)
+
+
+_ELSEWHERE = "footnote connect in a terminal does the same."
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectLinks:
+    """Links to the page at ``address``; without an address there is no page that an admin could reach."""
+
+    sessions: WebSessions | None
+    address: str
+
+    async def issue(self, command: KbCommand, caller: Caller) -> ConnectLink:
+        """Return a link that signs the caller in, once, for the connections alone.
+
+        Raises NotFound where there is no page, or where others would read the link; StoreUnavailable.
+        """
+        if self.sessions is None or not self.address:
+            raise NotFound("The page has no address that people can reach.", remedy=f"Set WEB_ADDRESS. {_ELSEWHERE}")
+        if not caller.private:
+            raise NotFound("Others would read the link here.", remedy="Ask me in a direct message.")
+        session = WebSession(caller.person, SignInMethod.CHAT, is_admin=True, csrf=secrets.token_urlsafe(18))
+        code = await self.sessions.issue_code(session)
+        return ConnectLink(f"{self.address.rstrip('/')}/sign-in/{code}", CODE_SECONDS // 60)

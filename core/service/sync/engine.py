@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol, TypeVar
 
-from core.ingestion.ingestor import Change, IngestResult, state_of
+from core.ingestion.ingestor import Change, IngestResult
 from core.model.clock import Clock
 from core.model.connections import Connection, SyncedItem, SyncPhase, SyncState
 from core.model.errors import Busy, NotFound, SettingsRefused, SourceUnavailable
@@ -315,7 +315,7 @@ class SyncEngine:
                 reason=result.reason,
             )
         await self._save_item(run, after)
-        await run.report.outcome(item.id, listed.title, state_of(result.change), result.reason)
+        await run.report.outcome(item.id, listed.title, ItemState(result.change), result.reason)
 
     # --- keeping
 

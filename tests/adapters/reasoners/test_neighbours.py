@@ -2,8 +2,8 @@
 
 import pytest
 
-from adapters.reasoners.extractive.answer.neighbours import with_neighbours
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation, render_quotation
+from adapters.reasoners.extractive.answer.selection import with_neighbours
 from adapters.reasoners.extractive.evidence.reading import text_of
 from adapters.reasoners.extractive.evidence.scoring import Words, says_something, scored_by_words, tells_by_itself
 from core.model.evidence import Evidence, Hit

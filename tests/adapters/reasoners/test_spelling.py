@@ -8,7 +8,6 @@ from adapters.reasoners.extractive.question.spelling import (
     EnglishLexicon,
     NoLexicon,
     correct_spelling,
-    english,
     lexicon_for,
     spell_out,
     unknown_words,
@@ -126,13 +125,6 @@ async def test_english_in_haste_is_not_taken_for_german() -> None:
 async def test_a_question_in_another_language_is_not_read_as_english(question: str) -> None:
     assert isinstance(await lexicon_for(question), NoLexicon)
     assert correct_spelling(question, frozenset(), unknown_words(question, frozenset()), NoLexicon()) == question
-
-
-def test_without_the_words_of_english_those_of_the_passages_put_right() -> None:
-    lexicon = english("no_such_module")
-    assert correct_spelling("hot watter, recieve", frozenset({"water"}), ["watter", "recieve"], lexicon) == (
-        "hot water, recieve"
-    )
 
 
 async def test_what_is_misspelt_is_searched_for_again_as_it_is_meant_and_the_trace_says_so() -> None:

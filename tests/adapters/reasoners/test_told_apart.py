@@ -6,19 +6,20 @@ from dataclasses import replace
 import pytest
 
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
-from adapters.reasoners.extractive.evidence.answer_odds import Asked
+from adapters.reasoners.extractive.evidence.answer_odds import grade_of
 from adapters.reasoners.extractive.evidence.rules import GroupMatch, Groups, Subjects
-from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of
 from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, other_version, without_old_alone
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
 from adapters.reasoners.extractive.question.intent import overview_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.agent.understand import UNREADABLE
 from core.model.conversation import Audience, ContextMessage
+from core.model.events import GradingCompleted
 from core.model.evidence import Evidence, Grade, Hit
 from core.model.inquiry import Overview
 from core.model.passage_units import units
 from core.model.text import sentences
+from core.service.explanations import describe_event
 from core.service.question_service import Question
 from tests.adapters.reasoners.scene import inquiry, passage
 from tests.core.scene import ALICE, Scene, told
@@ -83,6 +84,12 @@ async def test_another_groups_figure_is_no_answer_however_well_it_reads() -> Non
     (read,) = await weigh("How many days of paid time off do contractors get?", items, items)
     assert read.units[0].unit.text == "Contractors are not entitled to paid time off."
     assert read.units[0].rules == ("the group has none",)
+    why = grade_of(read.units, None).why
+    assert why.startswith("“Contractors are not entitled to paid time off.” ")
+    assert "counted " in why
+    assert "read -6.0; rule: the group has none" in why
+    graded = GradingCompleted(1, 1, 8.0, 3.0, why=(why,))
+    assert describe_event(graded) == f"1 of 1 relevant, average grade 8.0, 3 ms · {why}"
 
 
 EVENTS = """| Event | When | Retried | Limit |
@@ -116,15 +123,6 @@ def test_only_the_rows_that_are_named_are_added_up() -> None:
     answer = compute_answer(question, aggregation_of(question), [found(1, PLANS, "Price list")])
     assert answer is not None
     assert "comes to 133" in answer.lead
-
-
-def test_a_name_is_one_however_it_is_typed() -> None:
-    texts = [
-        found(1, "The muster point of the office in Cancale is the gate.", "Sites"),
-        found(2, "We open at nine. Point at the gate.", "Doors"),
-    ]
-    asked = Words("muster point at the cancale office", rarity_of(texts))
-    assert Asked.of(asked, texts, layered=False).names == {"cancale"}
 
 
 def test_the_cheapest_is_worked_out_and_said_to_be() -> None:

@@ -24,8 +24,8 @@ from core.model.errors import NotFound
 from core.model.principals import mail_principal
 from core.ports.access import SignInMethod, WebSession
 from core.service.kb.commands import KbCommand, KbVerb
-from core.service.kb.connect_links import ConnectLinks
 from core.service.kb.results import ConnectLink, Refused
+from core.service.sync.connections import ConnectLinks
 from tests.connectors.sync_room import ConnectedRoom
 from tests.core.service.kb.knowledge_room import ADMIN, MEMBER, Room, words
 from tests.fakes.confluence.contract import SPECIFICATION

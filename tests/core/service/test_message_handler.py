@@ -29,7 +29,7 @@ from core.service.answer_run import MOST_RUNS, trace_of
 from core.service.help import HELP_TEXT
 from core.service.incoming import delivery, take_in_deletion
 from core.service.message_handler import MessageHandler
-from core.service.queue_worker import Worker
+from core.service.workers import Worker
 from tests.core.scene import Scene
 from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.message_state import InProcessMessageStateStore

@@ -84,6 +84,7 @@ class FakeDrive:
     faults: list[tuple[int, dict[str, str]] | None] = field(default_factory=list)
     refusal: str = ""  # the reason in the body of the next 403 of a fault
     is_revoked: bool = False
+    is_incomplete: bool = False
     allows_groups: bool = True
     duplicates: bool = False
     too_large: set[str] = field(default_factory=set)
@@ -186,7 +187,10 @@ class FakeDrive:
             there = [one for one in there if one.drive == query["driveId"]]
         start, size = int(query.get("pageToken") or 0), min(int(query.get("pageSize", 100)), self.page_size)
         first = max(0, start - 1) if self.duplicates else start
-        page: dict[str, Any] = {"files": [_object(one) for one in there[first : start + size]]}
+        page: dict[str, Any] = {
+            "incompleteSearch": self.is_incomplete,
+            "files": [_object(one) for one in there[first : start + size]],
+        }
         return page | ({"nextPageToken": str(start + size)} if start + size < len(there) else {})
 
     def _check(self, path: str, given: set[str]) -> None:

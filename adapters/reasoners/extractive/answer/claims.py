@@ -75,7 +75,7 @@ def judge_claim(claim: str, passages: Sequence[Passage], question: str = "") -> 
     """Return the verdict on one claim. What only the question says is no fault, and no support."""
     said = _MARK.sub("", claim)
     wanted = set(content_words(said)) - _ABOUT_SOURCES
-    candidates = [(sentence, _share(wanted, known)) for sentence, known in _sentences_with_context(passages)]
+    candidates = [(one, len(wanted & known) / (len(wanted) or 1)) for one, known in _sentences_with_context(passages)]
     if not candidates or not wanted:
         return Judgement(Support.UNSUPPORTED, 1.0)
     best, share = max(candidates, key=lambda one: one[1])
@@ -114,10 +114,6 @@ def _sentences_with_context(passages: Sequence[Passage]) -> Iterator[tuple[str, 
             known = own | around | (header if piece.startswith("|") else set())
             yield piece, known | (before if _BEGINS_WITH_PRONOUN.match(piece) else set())
             before = own
-
-
-def _share(wanted: set[str], known: set[str]) -> float:
-    return len(wanted & known) / len(wanted) if wanted else 0.0
 
 
 def _exact(text: str) -> set[str]:

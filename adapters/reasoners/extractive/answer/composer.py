@@ -20,7 +20,7 @@ from core.model.answer import Outcome
 from core.model.conversation import Thread, Turn
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.inquiry import Inquiry
-from core.model.knowledge import list_titles
+from core.model.knowledge import Passage, list_titles
 from core.model.markdown_lines import without_links
 from core.model.passage_units import units
 from core.model.text import without_markers, words
@@ -33,7 +33,7 @@ MOST_BESIDE = 3  # units of others
 
 
 def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) -> Iterator[str]:
-    """The whole answer in pieces, from each need's weighed candidates."""
+    """Return the whole answer in pieces, from each need's weighed candidates."""
     if inquiry.caveats:
         yield DraftRemark("This may not answer your question. It is the closest I found:\n\n")
     computed = [_worked_out(need, inquiry) for need, _ in found]
@@ -60,7 +60,7 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
 
 
 def list_documents(topic: str, found: Sequence[ScoredUnit]) -> Iterator[str]:
-    """The documents that speak of a topic, each with the sentence that shows it."""
+    """Return the documents that speak of a topic, each with the sentence that shows it."""
     best: dict[str, ScoredUnit] = {}
     for one in found:
         best.setdefault(one.evidence.passage.document, one)
@@ -74,24 +74,20 @@ def list_documents(topic: str, found: Sequence[ScoredUnit]) -> Iterator[str]:
 def _worked_out(need: str, inquiry: Inquiry) -> TableAnswer | None:
     """Return what a changelog or a table as a whole answers, where the question asks for that."""
     found = inquiry.library.items_found()
-    tables = _near_tables(inquiry)
+    sections = {item.passage.section for item in inquiry.library.relevant(inquiry.cutoff)}
+    tables = [item for item in found if item.passage.section in sections]  # one may be spread over several passages
     return releases_that_answer(need, found) or compute_answer(need, aggregation_of(need), tables, found)
 
 
-def _near_tables(inquiry: Inquiry) -> list[Evidence]:
-    """The evidence of sections of which a passage counts: a table may be spread over several."""
-    sections = {item.passage.section for item in inquiry.library.relevant(inquiry.cutoff)}
-    return [item for item in inquiry.library.items_found() if item.passage.section in sections]
-
-
 def _remarks(inquiry: Inquiry, used: Sequence[Quotation]) -> Iterator[str]:
-    """What a careful reader should know: versions of one document, what is out of date, which name is not covered."""
+    """Remark what a careful reader should know: other versions, and what is out of date."""
     documents = tuple({one.evidence.passage.document: one.evidence for one in used}.values())
     shown = {unit.text.lstrip("> ") for one in used for unit in one.units}
     yield from _versions(documents)
     yield from _other_versions(documents, inquiry)
     for item in documents:
-        for said in (_outdated_notice(other) for other in inquiry.library if _same_document(other, item)):
+        same = (other for other in inquiry.library if other.passage.document == item.passage.document)
+        for said in map(_outdated_notice, same):
             if said and said[1] not in shown:
                 yield f"Mind what *{item.passage.title}* says of itself:\n\n> {said[1]} [{said[0]}]\n\n"
             if said:
@@ -104,10 +100,8 @@ def _versions(documents: Sequence[Evidence]) -> Iterator[str]:
     for item in documents:
         families.setdefault(family(item.passage), []).append(item)
     for members in families.values():
-        named = (
-            f"*{item.passage.title}*" + (f" ({item.passage.dated})" if item.passage.dated else "") for item in members
-        )
-        titles = tuple(dict.fromkeys(named))  # a document that stands in two bases does not differ from itself
+        # A document that is in two bases does not differ from itself.
+        titles = tuple(dict.fromkeys(_titled(item.passage) for item in members))
         if len(titles) > 1:
             yield DraftRemark(f"The documents differ in age: {', '.join(titles)}. Check which one applies.\n\n")
 
@@ -122,16 +116,15 @@ def _other_versions(documents: Sequence[Evidence], inquiry: Inquiry) -> Iterator
         if item.passage.document not in quoted and family(item.passage) in families
     }
     if others:
-        named = ", ".join(f"*{one.title}*" + (f" ({one.dated})" if one.dated else "") for one in others.values())
-        yield DraftRemark(f"Not quoted, another version of it: {named}.\n\n")
+        yield DraftRemark(f"Not quoted, another version of it: {', '.join(map(_titled, others.values()))}.\n\n")
 
 
-def _same_document(one: Evidence, other: Evidence) -> bool:
-    return one.passage.document == other.passage.document
+def _titled(passage: Passage) -> str:
+    return f"*{passage.title}*" + (f" ({passage.dated})" if passage.dated else "")
 
 
 def _outdated_notice(item: Evidence) -> tuple[int, str] | None:
-    """What the passage says about its own document being out of date, with the evidence's id."""
+    """Return what the passage says about its own document being out of date, with the evidence's id."""
     said = (unit.text for unit in units(item.passage.text) if calls_itself_outdated(item.passage, unit))
     found = next(said, "")
     return (item.id, found.lstrip("> ")) if found else None
@@ -171,5 +164,5 @@ def _answers_to_last_question(thread: Thread) -> list[Turn]:
 
 
 def _plain(text: str) -> str:
-    """The words alone, for looking whether a quote stands in an answer."""
+    """Return the words alone, for looking whether a quote stands in an answer."""
     return " ".join(words(without_links(text))).casefold()

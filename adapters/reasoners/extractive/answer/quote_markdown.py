@@ -29,7 +29,7 @@ class Quotation:
 
 
 def render(quotations: Sequence[Quotation]) -> Iterator[str]:
-    """The quotes under the places they come from, as Markdown."""
+    """Return the quotes under the places they come from, as Markdown."""
     for place, group in groupby(quotations, key=origin):
         yield f"{place}\n\n"
         led = ""
@@ -61,22 +61,17 @@ def render_quotation(quotation: Quotation, before: str = "") -> str:
     for (form, _), group in groupby(quotation.units, key=lambda unit: (unit.form, unit.head)):
         members = list(group)
         if form is Form.ROW:
-            parts.append(_table(members, mark))
+            parts.append("\n".join((*members[0].head, *(_mark_row(unit.text, mark) for unit in members))))
         elif form is Form.ITEM:
             parts.append(_list_lines(members, mark, before))
         elif form is Form.CODE:
             parts.extend(_code(unit, mark) for unit in members)
         else:
             everything = units(quotation.evidence.passage.text)
-            parts.append("\n>\n".join(f"> {_paragraph(list(run), everything, mark)}" for run in _runs(members)))
+            runs = (list(run) for _, run in groupby(members, key=lambda unit: unit.block))
+            parts.append("\n>\n".join(f"> {_paragraph(run, everything, mark)}" for run in runs))
         before = members[-1].text
     return "\n\n".join(parts) + "\n\n"
-
-
-def _runs(members: Sequence[Unit]) -> Iterator[Iterator[Unit]]:
-    """Sentences of one paragraph together."""
-    for _, run in groupby(members, key=lambda unit: unit.block):
-        yield run
 
 
 def _paragraph(members: Sequence[Unit], everything: Sequence[Unit], mark: str) -> str:
@@ -95,39 +90,35 @@ def _states(text: str) -> bool:
 
 
 def _list_lines(members: Sequence[Unit], mark: str, before: str) -> str:
-    """The items, under the words that lead in to them, unless these are quoted right before."""
+    """Return the items, under the words that lead in to them, unless these are quoted right before."""
     lead = members[0].under
     items = "\n".join(_item(unit, mark) for unit in members)
     return f"{lead}\n\n{items}" if lead != before and lead.rstrip("*_ ").endswith(":") else items
 
 
 def _item(unit: Unit, mark: str) -> str:
-    """A list item with a marker after each of its sentences: each is a claim of its own."""
+    """Return a list item with a marker after each of its sentences: each is a claim of its own."""
     text = shorten(unit.text)
     bullet = LIST_ITEM.match(text)
     start = bullet.end() if bullet else 0
     return text[:start] + " ".join(f"{sentence} {mark}" for sentence in sentences(text[start:]))
 
 
-def _table(rows: Sequence[Unit], mark: str) -> str:
-    """Rows under their header; a marker stands in each row's last cell, so that the table stays one."""
-    return "\n".join((*rows[0].head, *(_mark_row(unit.text, mark) for unit in rows)))
-
-
 def _mark_row(row: str, mark: str) -> str:
+    """Put a marker in the row's last cell, so that the table stays one."""
     bare = row.rstrip()
     return f"{bare[:-1].rstrip()} {mark} |" if bare.endswith("|") else f"{bare} {mark}"
 
 
 def _code(unit: Unit, mark: str) -> str:
-    """A listing whole, or not at all."""
+    """Return a listing whole, or not at all."""
     if len(unit.text) <= _LONG_CODE:
         return f"{unit.text}\n\n(as in {mark})"
     return f"There is a listing of {len(unit.text.splitlines())} lines in {mark}."
 
 
 def shorten(text: str) -> str:
-    """A very long stretch, ended at a full stop, else at a comma, else at a word; never within a link."""
+    """Return a very long stretch, ended at a full stop, else at a comma, else at a word; never within a link."""
     if len(without_links(text)) <= _LONG:
         return text  # with its links: what an answer shows of them is ``answer_links``' business
     text = without_links(text)

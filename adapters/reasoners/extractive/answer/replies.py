@@ -51,18 +51,15 @@ _PLAIN_HELP = (
 
 
 def reply_to(kind: Intent, thread: Thread) -> Reply:
-    """The reply to a message of this kind."""
+    """Return the reply to a message of this kind."""
     if kind in _SMALL_TALK:
         return Reply(_SMALL_TALK[kind], "small talk: no search needed", small_talk=True)
     if thread.last is None:
         return Reply(
             "We have not talked about anything yet here. What would you like to know?", "an empty conversation"
         )
-    return Reply(_about_thread(kind, thread), "about this conversation: no search needed")
-
-
-def _about_thread(kind: Intent, thread: Thread) -> str:
-    return _OF_THREAD.get(kind, _shorten_last_answer)(thread)
+    said = _OF_THREAD.get(kind, _shorten_last_answer)(thread)
+    return Reply(said, "about this conversation: no search needed")
 
 
 def _last_question(thread: Thread) -> str:
@@ -111,7 +108,7 @@ def _sources(thread: Thread) -> str:
 
 
 def _objection(thread: Thread) -> str:
-    """It cannot know better than the documents: what it quoted, and what would help."""
+    """Name what was quoted, and say what would help: this cannot know better than the documents."""
     turn = _last_answered_turn(thread)
     if turn is None:
         return "I'm sorry. Tell me in other words what you are looking for, and I search again."
@@ -124,7 +121,7 @@ def _objection(thread: Thread) -> str:
 
 
 def _assurance(thread: Thread) -> str:
-    """What it can be sure of: that it stands there, or that it was not found."""
+    """Return what it can be sure of: that it stands there, or that it was not found."""
     if thread.last and thread.last.outcome in {Outcome.ABSTAINED, Outcome.PARKED}:
         return "Sure only that I found nothing in the documents that answers it."
     turn = _last_answered_turn(thread)
@@ -148,13 +145,13 @@ _OF_THREAD: dict[Intent, Callable[[Thread], str]] = {
 
 
 def with_evidence_ids(text: str, citations: Sequence[Citation]) -> str:
-    """An old answer with the numbers it showed turned back into evidence ids; unknown numbers go."""
+    """Return an old answer with the numbers it showed turned back into evidence ids; unknown numbers go."""
     ids = {one.n: one.evidence for one in citations}
     return _MARK.sub(lambda mark: f" [{ids[int(mark.group(1))]}]" if int(mark.group(1)) in ids else "", text)
 
 
 def best_of(turn: Turn, limit: int) -> str:
-    """The sentences of an old answer that meet its question best, in their order, with evidence ids."""
+    """Return the sentences of an old answer that meet its question best, in their order, with evidence ids."""
     said = [
         match.group().strip()
         for line in _FRAME.sub("", turn.answer).splitlines()
@@ -174,12 +171,12 @@ def best_of(turn: Turn, limit: int) -> str:
 
 
 def without_marks(text: str) -> str:
-    """The text without its ``[n]`` markers."""
+    """Return the text without its ``[n]`` markers."""
     return _MARK.sub("", text)
 
 
 def prose(answer: str) -> str:
-    """An old answer as running text: no markers, quotation signs or lines that only name documents."""
+    """Return an old answer as running text: no markers, quotation signs or lines that only name documents."""
     bare = _FRAME.sub("", _MARK.sub("", answer))
     cells = re.sub(r"\s*\|\s*", ". ", re.sub(r"^[|\s:-]+$", "", bare, flags=re.MULTILINE))
     return " ".join(re.sub(r"^[>\-*.\s]+", "", cells, flags=re.MULTILINE).split())

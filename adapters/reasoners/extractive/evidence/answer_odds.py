@@ -1,15 +1,15 @@
 """Whether a unit answers the question: one logistic function of a few features, for the two decisions that matter.
 
 Which sentence is quoted is the order of its odds; whether anything is there at all is whether the best of them are
-good enough (``grading``). Fitted as one choice among all units of what was found and none of them, over questions whose
-answer is there, questions that nothing answers, and the former with their answer taken out
+good enough (``sufficiency``). Fitted as one choice among all units of what was found and none of them, over questions
+whose answer is there, questions that nothing answers, and the former with their answer taken out
 (``research/measure/sentences.py``).
 """
 
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import chain, repeat
@@ -23,7 +23,6 @@ from adapters.reasoners.extractive.evidence.scoring import (
     Words,
     scored_by_words,
     tells_by_itself,
-    words_of_names,
 )
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict, thing_asked
 from adapters.reasoners.extractive.question.names import names
@@ -43,33 +42,6 @@ _ACRONYM = re.compile(r"[A-Z]{1,4}s?$")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What is the same for all units: the question's words, the best score of what was found, what is asked of it.
-
-    ``unknown`` is the share of the question's words that nothing found has. ``layered``: the answer is reached through
-    documents that are known by their names, so that what stands on the way need not hold the kind of thing that is
-    asked for, nor most of the question's words.
-    """
-
-    words: Words
-    best: float
-    unknown: float
-    layered: bool
-    names: frozenset[str] = frozenset()  # words of the question that the documents only write as names are written
-
-    @classmethod
-    def of(cls, asked: Words, pool: Sequence[Evidence], *, layered: bool) -> "Asked":
-        """From everything that was found."""
-        there = {word for item in pool for word in content_words(item.passage.searchable)}
-        wanted = tuple(dict.fromkeys(asked.topic_words))
-        unknown = sum(word not in there for word in wanted)
-        best = max((item.hit.score for item in pool), default=0.0)
-        known = words_of_names(item.passage.searchable for item in pool)
-        named = frozenset(word for word in words(asked.question) if word.casefold() in known)
-        return cls(asked, best, unknown / len(wanted) if wanted else 0.0, layered, named)
-
-
-@dataclass(frozen=True, slots=True)
 class Weighable:
     """A passage with its units to be scored, their cosines with the question, and the cosine of the whole."""
 
@@ -80,39 +52,51 @@ class Weighable:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What the units of everything that was found reach, against which each of them stands out or not."""
+class Found:
+    """What is the same for all units that were found, against which each of them stands out or not.
 
-    near: float  # the mean cosine of the nearest
-    placed: tuple[float, float]  # the two best coverages
+    ``unknown`` is the share of the question's words that nothing has, ``near`` the mean cosine of the nearest units,
+    ``covered`` the two best coverages. ``layered``: the answer is reached through documents that are known by their
+    names, so that what is on the way need not hold the kind of thing that is asked for, nor most of the words.
+    """
+
+    words: Words
+    best: float
+    unknown: float
+    near: float
+    covered: tuple[float, float]
+    layered: bool
 
     @classmethod
-    def of(cls, found: Sequence[Weighable]) -> "Standing":
-        """From all units of all passages."""
+    def of(cls, asked: Words, pool: Sequence[Evidence], found: Sequence[Weighable], *, layered: bool) -> "Found":
+        """Count over all units of all passages."""
+        there = {word for item in pool for word in content_words(item.passage.searchable)}
+        wanted = set(asked.topic_words)
+        unknown = len(wanted - there) / len(wanted) if wanted else 0.0
+        best = max((item.hit.score for item in pool), default=0.0)
         cosines = sorted((cosine for one in found for cosine in one.cosines), reverse=True)[: weights.NEAREST_UNITS]
-        best = sorted((unit.covered for one in found for unit in one.units), reverse=True)[:2]
-        first, second = (*best, 0.0, 0.0)[:2]
-        return cls(sum(cosines) / len(cosines) if cosines else 0.0, (first, second))
+        covered = sorted((unit.covered for one in found for unit in one.units), reverse=True)
+        first, second = (*covered[:2], 0.0, 0.0)[:2]
+        return cls(asked, best, unknown, sum(cosines) / (len(cosines) or 1), (first, second), layered)
 
     def lead(self, covered: float) -> float:
-        """By how much a unit covers more of the question than the best other; negative where it covers less."""
-        first, second = self.placed
+        """Return by how much a unit covers more of the question than the best other; negative where less."""
+        first, second = self.covered
         return covered - (second if covered >= first else first)
 
 
-def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Subjects) -> list[ScoredUnit]:
-    """The units of a passage with their odds, best first."""
-    passage, question = found.item.passage, asked.words.question
+def score_units(everything: Found, found: Weighable, subjects: Subjects) -> list[ScoredUnit]:
+    """Return the units of a passage with their odds, best first."""
+    passage, question = found.item.passage, everything.words.question
     thing = thing_asked(question)
-    wanted = tuple(dict.fromkeys(asked.words.topic_words))
     common = {
         "passage_cosine": found.whole,
-        "covered": asked.words.share(content_words(passage.searchable)),
-        "named": _named_share(question, passage.searchable, asked.names),
-        "strict": float(is_strict(question) and not asked.layered),
-        "rank": min(1.0, found.item.hit.score / asked.best) if asked.best else 1.0,
-        "length": min(1.0, len(wanted) / weights.LONG_QUESTION),
-        "unknown": asked.unknown,
+        "covered": everything.words.share(content_words(passage.searchable)),
+        "named": _named_share(question, passage.searchable),
+        "strict": float(is_strict(question) and not everything.layered),
+        "rank": min(1.0, found.item.hit.score / everything.best) if everything.best else 1.0,
+        "length": min(1.0, len(set(everything.words.topic_words)) / weights.LONG_QUESTION),
+        "unknown": everything.unknown,
     }
     done = []
     for one, cosine in zip(found.units, found.cosines, strict=True):
@@ -121,17 +105,16 @@ def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Su
         features = Features(
             cosine=cosine,
             own=one.own,
-            placed=one.covered,
             subject=float(subjects.names(passage, one.unit)),
             contradicts=float(contradicts(question, said)),
-            fits=max(kind, NEUTRAL) if asked.layered else kind,
-            nearer=cosine - standing.near,
-            lead=standing.lead(one.covered),
+            fits=max(kind, NEUTRAL) if everything.layered else kind,
+            nearer=cosine - everything.near,
+            lead=everything.lead(one.covered),
             row=float(one.unit.form is Form.ROW),
             focus=_focus_share(thing, one),
             **common,
         )
-        odds = odds_of(features) + (weights.ON_THE_WAY if asked.layered else 0.0)
+        odds = odds_of(features) + (weights.ON_THE_WAY if everything.layered else 0.0)
         done.append(replace(one, odds=odds, cosine=cosine, features=features))
     return sorted(done, key=lambda one: -one.odds)
 
@@ -141,22 +124,21 @@ _values = attrgetter(*_NAMES)
 
 
 def odds_of(features: Features, by: Features = weights.ANSWERING, bias: float = weights.ANSWERING_BIAS) -> float:
-    """The logarithm of the odds that a unit answers."""
+    """Return the logarithm of the odds that a unit answers."""
     return float(bias + sum(weight * value for weight, value in zip(_values(by), _values(features), strict=True)))
 
 
 def _focus_share(thing: Sequence[str], one: ScoredUnit) -> float:
-    """The share of the stems of the thing that is asked for in a unit and what stands right above it."""
+    """Return the share of the stems of the thing that is asked for in a unit and what stands right above it."""
     there = content_words(" ".join((*one.unit.head[:1], one.text_with_context)))
     return sum(word in there for word in thing) / len(thing) if thing else 1.0
 
 
-def _named_share(question: str, text: str, written_as_names: Collection[str] = ()) -> float:
-    """The share of the question's names and telling numbers that a text has, in [0, 1]; 1 where it has none."""
+def _named_share(question: str, text: str) -> float:
+    """Return the share of the question's names and telling numbers that a text has, in [0, 1]; 1 where it has none."""
     capitals = () if language_of(question) == "de" else names(question)  # all nouns have one there
     said = {part for name in capitals for part in words(name) if not _ACRONYM.match(part)}
     said |= {number for found in _NUMBERED.findall(question) for number in found if number}
-    said |= set(written_as_names)
     wanted = {found for word in said for found in content_words(word)}
     return len(wanted & set(content_words(text))) / len(wanted) if wanted else 1.0
 
@@ -184,7 +166,7 @@ _TOLD = 4  # features in a trace
 
 
 def chance(units: Sequence[ScoredUnit]) -> float:
-    """The probability in [0, 1] that the best of these units answers the question."""
+    """Return the probability in [0, 1] that the best of these units answers the question."""
     odds = max((one.odds for one in units), default=-math.inf)
     return 1 / (1 + math.exp(-max(odds, -_SURE)))
 
@@ -193,12 +175,12 @@ _SURE = 50.0
 
 
 def score_of(value: float) -> int:
-    """A chance as a grade from 1 to 10: ten times it, rounded down, so that 5 begins at even odds."""
+    """Return a chance as a grade from 1 to 10: ten times it, rounded down, so that 5 begins at even odds."""
     return max(1, min(10, int(value * 10)))
 
 
 def grade_of(units: Sequence[ScoredUnit], rerank: float | None) -> Grade:
-    """The grade: ten times the chance, at least 1. A cross-encoder's word counts half where there is one."""
+    """Return the grade: ten times the chance, at least 1. A cross-encoder's word counts half where there is one."""
     value = chance(units)
     if rerank is not None:
         value = (value + rerank) / 2
@@ -260,7 +242,7 @@ def _is(asked: str, other: str) -> bool:
 
 
 def promising_in(asked: Words, found: Sequence[Evidence]) -> Sequence[Sequence[ScoredUnit]]:
-    """The most promising units of each passage, by its words."""
+    """Return the most promising units of each passage, by its words."""
     worded = [[one for one in scored_by_words(asked, item) if tells_by_itself(one, asked.question)] for item in found]
     return most_promising(found, worded)
 
@@ -273,11 +255,7 @@ def weigh_units(
     *,
     layered: bool,
 ) -> list[WeighedPassage]:
-    """Some of what can be weighed, each with its units by their odds beside all the others."""
-    standing = Standing.of(weighable)
+    """Weigh some of the passages, each unit beside all the others."""
     subjects = Subjects(asked.question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
-    everything = Asked.of(asked, pool, layered=layered)
-    return [
-        WeighedPassage(one.item, asked, tuple(score_units(everything, one, standing, subjects)), one.whole)
-        for one in some
-    ]
+    everything = Found.of(asked, pool, weighable, layered=layered)
+    return [WeighedPassage(one.item, asked, tuple(score_units(everything, one, subjects)), one.whole) for one in some]

@@ -29,7 +29,7 @@ _NO_SENSE = word_list(
 
 
 def noun_of(question: str) -> str:
-    """The one bare noun that a question asks about, or nothing: "timeout" in "How do I configure the timeout?"."""
+    """Return the one bare noun that a question asks about: "timeout" in "How do I set the timeout?"."""
     if stated := _TOO.match(question.strip()):
         return stated["noun"].casefold()
     found = _UNDERSPECIFIED.match(question.strip())
@@ -53,7 +53,7 @@ def readings(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
 
 
 def chosen_reading(inquiry: Inquiry) -> tuple[str, tuple[str, ...]]:
-    """The question in words of its own, and the title that a reading which was chosen names besides, if one was."""
+    """Return the question in its own words, and the title that a chosen reading names, if one was chosen."""
     question = inquiry.standalone
     if CheckpointKind.CLARIFY in inquiry.settled:
         for title in dict.fromkeys(item.passage.title for item in inquiry.library):
@@ -76,7 +76,7 @@ def is_about_reading(inquiry: Inquiry, evidence: Evidence) -> bool:
 
 
 def _senses(noun: str, evidence: Sequence[Evidence]) -> dict[str, str]:
-    """The noun with each word that stands before it, and where; one sense for each section."""
+    """Return the noun with each word that stands before it, and where; one sense for each section."""
     singular = re.escape(noun.removesuffix("s"))
     pattern = re.compile(rf"\b([a-z][a-z-]{{2,}})[ -]({singular}s?)\b", re.IGNORECASE)
     senses: dict[str, str] = {}
@@ -95,7 +95,7 @@ def _senses(noun: str, evidence: Sequence[Evidence]) -> dict[str, str]:
 
 
 def credit_offered(inquiry: Inquiry, item: Evidence, grade: Grade) -> Grade:
-    """A section that was offered counts, whatever its words: a chosen reading's, or one whose names are quoted."""
+    """Count a section that was offered, whatever its words: a chosen reading's, or one that is quoted."""
     question, titles = chosen_reading(inquiry)
     heading = " ".join(item.passage.heading[-1:])
     named = frozenset(content_words(heading))

@@ -23,7 +23,7 @@ from core.model.text import content_words
 
 
 def in_english(item: Evidence) -> Evidence:
-    """The evidence with its passage word by word in English; as it is where its language has no dictionary."""
+    """Return the evidence with its passage word by word in English; as it is where its language has no dictionary."""
     return replace(item, hit=replace(item.hit, passage=_glossed(item.passage)))
 
 
@@ -40,7 +40,7 @@ def _glossed(passage: Passage) -> Passage:
 
 
 def as_written(weighed: Sequence[WeighedPassage], evidence: Sequence[Evidence]) -> list[WeighedPassage]:
-    """What was weighed in English, with its passages and units as they stand in the document."""
+    """Return what was weighed in English, with its passages and units as they stand in the document."""
     written = {item.id: item for item in evidence}
     return [_as_written(one, written[one.evidence.id]) for one in weighed]
 
@@ -55,7 +55,7 @@ def _as_written(weighed: WeighedPassage, item: Evidence) -> WeighedPassage:
 
 
 def in_their_words(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """Searches of an English question in the languages of what was found besides. Once.
+    """Search for an English question in the languages of what was found besides. Once.
 
     In the document that is named, or in all of them where nothing answers.
     """

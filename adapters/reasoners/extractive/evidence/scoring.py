@@ -10,17 +10,16 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.question.answer_type import asks_of_document, fits
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
-from core.model.languages import language_of, small_words_of
+from core.model.languages import small_words_of
 from core.model.markdown_lines import LIST_ITEM
 from core.model.passage_units import Form, Unit, announced, befores, text_of_list, units
-from core.model.text import STOPWORDS, content_words, stem, words
+from core.model.text import content_words, words
 
 
 def inverse_frequency(texts: Iterable[str]) -> Mapping[str, float]:
@@ -32,7 +31,7 @@ def inverse_frequency(texts: Iterable[str]) -> Mapping[str, float]:
 
 
 def word_weights(wanted: Sequence[str], rarity: Mapping[str, float]) -> Mapping[str, float]:
-    """What each wanted stem counts: rare ones more, and one that no text of the pool has as the rarest of all."""
+    """Weigh the wanted stems: rare ones more, and one that no text has as the rarest of all."""
     unseen = weights.UNSEEN_WORD * max(rarity.values(), default=1.0)
     return {word: max(rarity.get(word, unseen), weights.COMMONEST_WORD) for word in wanted}
 
@@ -68,33 +67,10 @@ _FRAME = re.compile(
 
 @lru_cache(maxsize=500)  # asked for with every unit of every passage
 def topic_words(question: str) -> tuple[str, ...]:
-    """The stems that say what a question is about, without those that only say what kind of answer is wanted."""
+    """Return the stems that say what a question is about, without those that only say what kind of answer is wanted."""
     if small := small_words_of(question):  # of another language, whose stop words are not ours
         question = " ".join(word for word in words(question) if word.casefold() not in small)
     return content_words(_FRAME.sub(" ", question)) or content_words(question)
-
-
-_WITHIN = re.compile(r"(?<=[a-z0-9,;)] )[A-Z][^\W\d_]{2,}")  # a capital where no sentence begins
-_SMALL = re.compile(r"(?<![\w’'-])[a-zß-ÿ][^\W\d_]{2,}")
-
-
-def words_of_names(texts: Iterable[str]) -> frozenset[str]:
-    """The words, in lower case, that stand in these texts with a capital within a sentence, and never without one."""
-    names: set[str] = set()
-    small: set[str] = set()
-    for text in texts:
-        here, there = _capitals_of(text)
-        names |= here
-        small |= there
-    return frozenset(names - small)
-
-
-@lru_cache(maxsize=1024)
-def _capitals_of(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The words with a capital within a sentence, in lower case, and those that begin with a small letter."""
-    if language_of(text) == "de":
-        return frozenset(), frozenset()
-    return frozenset(word.casefold() for word in _WITHIN.findall(text)), frozenset(_SMALL.findall(text))
 
 
 _SAME_STEM = 4  # letters that two words of one family share: drive and driver, weigh and weight
@@ -129,7 +105,7 @@ class Words:
         return topic_words(self.question)
 
     def share(self, there: Collection[str]) -> float:
-        """The share of the wanted stems that is there, in [0, 1], rare ones counting more."""
+        """Return the share of the wanted stems that is there, in [0, 1], rare ones counting more."""
         return coverage(self._wanted, there)
 
     @cached_property
@@ -179,7 +155,7 @@ def rarity_of(evidence: Sequence[Evidence]) -> Mapping[str, float]:
 
 
 def scored_by_words(asked: Words, item: Evidence) -> list[ScoredUnit]:
-    """The units of a passage by how much of the question they cover, by themselves and under their headings."""
+    """Return the units of a passage by how much of the question they cover, by themselves and under their headings."""
     passage = item.passage
     above = content_words(" ".join((passage.title, *passage.heading)))
     everything, led = units(passage.text), announced(passage.text)
@@ -193,28 +169,10 @@ def scored_by_words(asked: Words, item: Evidence) -> list[ScoredUnit]:
             weights.OWN_WORDS * alone
             + weights.WORDS_IN_CONTEXT * asked.share(context)
             + weights.WORDS_IN_PLACE * covered
-            + weights.PHRASES * _phrases(asked.question, passage, unit)
             + weights.KIND_OF_ANSWER * fits(asked.question, unit.text)
         )
         scored.append(ScoredUnit(item, unit, promise, covered, alone))
     return sorted(scored, key=lambda one: -one.promise)
-
-
-def _phrases(question: str, passage: Passage, unit: Unit) -> float:
-    """The share of the question's pairs of neighbouring words that stand so in the unit or over it, in [0, 1]."""
-    asked = _pairs(question)
-    if not asked:
-        return 0.0
-    return len(
-        asked & _pairs(" ".join((unit.text, *unit.head[:1], "—", unit.under, "—", *passage.heading[-1:])))
-    ) / len(asked)
-
-
-@lru_cache(maxsize=1024)  # the question's are asked for with every unit, a unit's with every search and the answer
-def _pairs(text: str) -> frozenset[tuple[str, str]]:
-    """Neighbouring words as stems, one of which carries meaning at least."""
-    bare = [(stem(word), word.casefold() in STOPWORDS) for word in words(text)]
-    return frozenset((one, other) for (one, small), (other, little) in pairwise(bare) if not (small and little))
 
 
 def tells_by_itself(one: ScoredUnit, question: str) -> bool:

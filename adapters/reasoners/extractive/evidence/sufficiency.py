@@ -31,7 +31,7 @@ _CALENDAR = re.compile(
 
 
 def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tuple[SearchAction, ...]]:
-    """What is missing in a person's words, and the searches that may find it; nothing missing, no actions.
+    """Return what is missing in a person's words, and the searches that may find it; nothing missing, no actions.
 
     It searches on once.
     """
@@ -44,12 +44,14 @@ def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, t
     named = open_names(question, relevant[:2], inquiry.question)
     if not first_time or _one_covers(question, relevant, inquiry):
         return "", ()
-    actions = tuple(dict.fromkeys((*_about(inquiry, named), *(bridges(inquiry) if leads else ()))))[:_BRIDGES]
+    tried = not named or frozenset(content_words(" ".join(named))) in searches_tried(inquiry)
+    about = () if tried else (SearchKnowledge(" ".join(named)),)
+    actions = tuple(dict.fromkeys((*about, *(bridges(inquiry) if leads else ()))))[:_BRIDGES]
     return (", ".join(named) or "the rest of the question", actions) if actions else ("", ())
 
 
 def as_corrected(inquiry: Inquiry, asked: Sequence[str], meant: Sequence[str]) -> tuple[SearchAction, ...]:
-    """Searches for the needs in which slips were put right, as they are meant; none that was made before.
+    """Search for the needs in which slips were put right, as they are meant; none that was made before.
 
     What is misspelt finds only what is like the rest of the question. What that finds may put right another slip; but
     before a person would be asked about the next search, it is enough.
@@ -62,12 +64,6 @@ def as_corrected(inquiry: Inquiry, asked: Sequence[str], meant: Sequence[str]) -
     return tuple(search for search in searches if search not in made)
 
 
-def _about(inquiry: Inquiry, named: Sequence[str]) -> tuple[SearchAction, ...]:
-    """One search for what is named and not covered."""
-    query = " ".join(named)
-    return (SearchKnowledge(query),) if query and frozenset(content_words(query)) not in searches_tried(inquiry) else ()
-
-
 def _one_covers(question: str, relevant: Sequence[Evidence], inquiry: Inquiry) -> bool:
     wanted = word_weights(content_words(question), rarity_of(tuple(inquiry.library)))
     return any(
@@ -76,7 +72,7 @@ def _one_covers(question: str, relevant: Sequence[Evidence], inquiry: Inquiry) -
 
 
 def bridges(inquiry: Inquiry) -> tuple[SearchAction, ...]:
-    """Searches for what the best passages name and the question does not, best passage first; none made before."""
+    """Search for what the best passages name and the question does not, best passage first."""
     question = inquiry.standalone
     known = frozenset(content_words(question))
     done = searches_tried(inquiry)
@@ -94,7 +90,7 @@ def bridges(inquiry: Inquiry) -> tuple[SearchAction, ...]:
 
 
 def _open_part(question: str, item: Evidence) -> str:
-    """What the question asks beyond what this passage says."""
+    """Return what the question asks beyond what this passage says."""
     there = set(content_words(item.passage.searchable))
     return " ".join(word for word in words(question) if (found := content_words(word)) and not set(found) & there)
 
@@ -103,12 +99,12 @@ ASKED_ABOUT = 3  # searches, after which a person chooses whether to go on
 
 
 def planned_queries(inquiry: Inquiry) -> tuple[str, ...]:
-    """The searches that the question was planned with, one for each of its needs."""
+    """Return the searches that the question was planned with, one for each of its needs."""
     return inquiry.plan.queries if isinstance(inquiry.plan, Investigate) else ()
 
 
 def searches_tried(inquiry: Inquiry) -> set[frozenset[str]]:
-    """The searches already made, as sets of stems."""
+    """Return the searches already made, as sets of stems."""
     made = [search.action for search in inquiry.searches]
     return {
         frozenset(content_words(action.query)) for action in made if isinstance(action, SearchKnowledge | SearchSource)
@@ -151,7 +147,7 @@ _MEASURE = re.compile(r"(\d[\d.,]*)([a-z]{1,4})", re.IGNORECASE)
 
 
 def open_names(question: str, evidence: Iterable[Evidence], typed: str = "") -> tuple[str, ...]:
-    """What of the question is named, or unlike common words, and in none of these passages, in whichever language.
+    """Return what of the question is named, or unlike common words, and in none of these passages.
 
     ``typed`` is the question before it was read in English: in German all nouns have a capital, and what is left of
     them is no name.
@@ -190,7 +186,7 @@ def _is_amount(word: str, evidence: Iterable[Evidence]) -> bool:
 
 
 def uncovered_words(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
-    """The question's content words, as they stand in it, that no passage has."""
+    """Return the question's content words, as they stand in it, that no passage has."""
     there = {word for item in evidence for word in content_words(item.passage.searchable)}
     lacking = [word for word in words(question) if (found := content_words(word)) and not set(found) & there]
     return tuple(dict.fromkeys(lacking))

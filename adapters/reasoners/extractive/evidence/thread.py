@@ -40,12 +40,12 @@ _NAMES_IT = re.compile(
 
 
 def without_naming(question: str) -> str:
-    """The question without the words that only point to the file."""
+    """Return the question without the words that only point to the file."""
     return " ".join(_NAMES_IT.sub(" ", question).split()) or question
 
 
 def summary_of(files: Sequence[ContextMessage], question: str) -> str:
-    """The beginnings of the files' sections in their own words, where the question asks for a summary; else empty."""
+    """Return the beginnings of the files' sections where the question asks for a summary; else empty."""
     if not _ASKS_SUMMARY.fullmatch(question.strip()):
         return ""
     read = [file for file in files if not file.unread and file.text.strip()]
@@ -54,7 +54,7 @@ def summary_of(files: Sequence[ContextMessage], question: str) -> str:
 
 
 def _beginnings(text: str, most: int) -> str:
-    """The first sentence of each paragraph, as many as fit, and at least one."""
+    """Return the first sentence of each paragraph, as many as fit, and at least one."""
     first = [found[0] for paragraph in re.split(r"\n\s*\n", text) if (found := sentences(paragraph.strip()))]
     kept, left = first[:1], most - len(first[0]) if first else 0
     for sentence in first[1:]:
@@ -65,7 +65,7 @@ def _beginnings(text: str, most: int) -> str:
 
 
 def evidence_of(files: Sequence[ContextMessage]) -> tuple[Evidence, ...]:
-    """The stretches of the files, in order, numbered from 1."""
+    """Return the stretches of the files, in order, numbered from 1."""
     passages = [
         Passage(f"{file.author}-{at}", "", file.author, "", f"{file.author}-{at}", at, file.author, text)
         for file in files
@@ -88,7 +88,7 @@ def _stretches(text: str) -> Iterator[str]:
 
 
 def exchanges(thread: Thread) -> tuple[Exchange, ...]:
-    """The thread as follow-ups are resolved against: what was said around us first, then our own turns."""
+    """Return the thread as follow-ups are resolved against: what was said around us first, then our own turns."""
     around = tuple(Exchange(message.text[:400]) for message in thread.context if message.role is Role.PERSON)
     turns = tuple(
         Exchange(
@@ -103,14 +103,14 @@ def exchanges(thread: Thread) -> tuple[Exchange, ...]:
 
 
 def _without_place(turn: Turn) -> str:
-    """What was asked, without the title that a chosen reading names for its place: nobody asked about that."""
+    """Return what was asked, without the title that a chosen reading names for its place: nobody asked about that."""
     question = turn.rewritten or turn.question
     places = [f" ({one.title})?" for one in turn.citations]
     return next((f"{question.removesuffix(place)}?" for place in places if question.endswith(place)), question)
 
 
 def leaning_of(inquiry: Inquiry) -> Leaning:
-    """What a question leans on in its thread; of one that is parted into needs only the documents."""
+    """Return what a question leans on in its thread; of one that is parted into needs only the documents."""
     plan = inquiry.plan
     if not isinstance(plan, Investigate):
         return ALONE
@@ -125,6 +125,6 @@ def goes_on(need: str, resolved: ResolvedQuestion) -> bool:
 
 
 def quoted_last(thread: Thread) -> tuple[str, ...]:
-    """The titles that the last answer cited."""
+    """Return the titles that the last answer cited."""
     cited = (turn.citations for turn in reversed(thread.turns) if turn.outcome is Outcome.ANSWERED)
     return tuple(dict.fromkeys(one.title for one in next(cited, ())))

@@ -14,7 +14,7 @@ from core.model.inquiry import Inquiry
 from core.model.knowledge import Passage
 from core.model.passage_units import Form, Unit
 
-_NUMBERS, _SIGNS = re.compile(r"[\W\d_]+"), re.compile(r"[\W_]+")
+_SIGNS = re.compile(r"[\W_]+")
 _YEARS = re.compile(r"(?<!\d)(?:19|20)\d\d(?:-\d\d){0,2}(?!\d)")
 _BESIDE = re.compile(r"\([^)]*\)|\b(?:version|v|release|edition|rev(?:ision)?)\.? ?[\d.]+", re.IGNORECASE)
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -54,7 +54,7 @@ def calls_itself_outdated(passage: Passage, unit: Unit) -> bool:
 
 
 def family(passage: Passage) -> str:
-    """The title without what marks a version: its number, its year, brackets. The same for all versions of a document.
+    """Return the title without its number, year and brackets: the same for all versions of a document.
 
     Any other number stays: the manuals of two models, A3 and A5, are no versions.
     """
@@ -91,7 +91,7 @@ _OLD_TITLE = re.compile(
 
 
 def _number_stated(document: str, pool: Iterable[Evidence]) -> str:
-    """The number of its version that a document states in its head, where that was found: 6 of "Edition 6, …"."""
+    """Return the number of its version that a document states in its head: 6 of "Edition 6, …"."""
     heads = (one.passage for one in pool if one.passage.document == document and one.passage.ordinal == 0)
     found = (NUMBERED.search(passage.text[:HEAD]) for passage in heads)
     return next((one[1] for one in found if one), "")
@@ -125,13 +125,13 @@ def _versions_of(item: Evidence, pool: Iterable[Evidence]) -> list[Passage]:
 
 
 def _number_of(title: str) -> tuple[int, ...]:
-    """The year in a title, else the number of its version; nothing where it has neither."""
+    """Return the year in a title, else the number of its version; nothing where it has neither."""
     said = YEAR.findall(title) or NUMBERED.findall(title)
     return tuple(int(part) for part in said[-1].split(".") if part) if said else ()
 
 
 def _select_version(question: str, versions: Sequence[Passage], numbered: Mapping[str, str]) -> Passage:
-    """The version by its number or year where the question has one, the one before the newest for "the old", else that.
+    """Pick the version by its number or year, the one before the newest for "the old", else the newest.
 
     A year means the version that held at its end, when no title has it; "before 2026" the one that held until then.
     """
@@ -152,7 +152,7 @@ def _select_version(question: str, versions: Sequence[Passage], numbered: Mappin
 
 
 def without_old_alone(inquiry: Inquiry, grades: Mapping[int, Grade], evidence: Sequence[Evidence]) -> dict[int, Grade]:
-    """The grades, where a superseded document is no evidence as long as nothing of its successor is."""
+    """Return the grades, where a superseded document is no evidence as long as nothing of its successor is."""
     found, pool = dict(grades), (*inquiry.library.items_found(), *evidence)
     held = {
         family(item.passage)

@@ -1,8 +1,10 @@
 """Whether a question asks for something that a whole table answers: its longest, cheapest, how many, all together."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from importlib import resources
 
 
 class Aggregate(Enum):
@@ -38,49 +40,15 @@ class Aggregation:
     picked: str = ""  # what stands right after the word that asks: "theatre set" in "most expensive theatre set"
 
 
-_PRICE = "price prices cost costs fee fees amount GBP EUR USD £ € $"
-_WORDS = (  # longest, longer: what they are said of
-    (Aggregate.LEAST, r"cheap(?:est|er)|least expensive|lowest[- ]priced|costs? (?:the )?(?:least|less)", _PRICE),
-    (
-        Aggregate.MOST,
-        r"most expensive|more expensive|dear(?:est|er)|costl(?:iest|ier)|costs? (?:the )?mo(?:re|st)",
-        _PRICE,
-    ),
-    (Aggregate.MOST, r"heav(?:iest|ier)|weighs? (?:the )?mo(?:re|st)", "weight kg"),
-    (Aggregate.LEAST, r"light(?:est|er)|weighs? (?:the )?(?:less|least)", "weight kg"),
-    (
-        Aggregate.MOST,
-        r"long(?:est|er)",
-        "length distance miles km duration term time days hours years months weeks minutes notice within",
-    ),
-    (
-        Aggregate.LEAST,
-        r"short(?:est|er)",
-        "length distance miles km duration term time days hours years months weeks minutes notice within",
-    ),
-    (Aggregate.LEAST, r"(?:fast|quick|soon)(?:est|er)", "time duration hours minutes seconds days response within"),
-    (Aggregate.MOST, r"slow(?:est|er)", "time duration hours minutes seconds days response within"),
-    (
-        Aggregate.MOST,
-        r"(?:newest|latest|most recent|newer|later)",
-        "date year released since installed built opened founded made",
-    ),
-    (
-        Aggregate.LEAST,
-        r"(?:oldest|earliest|older|earlier)",
-        "date year released since installed built opened founded made",
-    ),
-    (
-        Aggregate.MOST,
-        r"(?:high|large|bigg|great|strong|tall|wid|deep|busi)(?:est|er)|(?:the )?most(?! of\b)|maximum|(?<!on )top",
-        "",
-    ),
-    (Aggregate.MOST, r"more(?= .*\b(?:or|than)\b)", ""),
-    (Aggregate.LEAST, r"(?:low|small|weak|narrow)(?:est|er)|(?:the )?(?:least|fewest)|fewer|minimum", ""),
-)
-_SUPERLATIVES = tuple(
-    (kind, re.compile(rf"\b(?:{said})\b", re.IGNORECASE), frozenset(column.split())) for kind, said, column in _WORDS
-)
+def _superlatives() -> Iterator[tuple[Aggregate, re.Pattern[str], frozenset[str]]]:
+    listed = resources.files(__package__).joinpath("dictionaries", "superlatives.tsv").read_text("utf-8")
+    for line in listed.splitlines():
+        if not line.startswith("#"):
+            kind, said, column = line.split("\t")
+            yield Aggregate[kind], re.compile(rf"\b(?:{said})\b", re.IGNORECASE), frozenset(column.split())
+
+
+_SUPERLATIVES = tuple(_superlatives())
 _ASKS = re.compile(
     r"\b(?:which|what|who|where)(?:['’]?s)?\b|\b(?:whose|name|list)\b"
     r"|^(?:is|are|was|does|do|has|will)\b.*\b(?:than|or)\b"  # "is Gull heavier than Tern?" asks which, and shows it
@@ -137,7 +105,7 @@ _LACKING = re.compile(
 
 
 def threshold_of(question: str) -> Threshold | None:
-    """The limit that the rows which are asked for keep: "which sites have more than 50 beds?"."""
+    """Return the limit that the rows which are asked for keep: "which sites have more than 50 beds?"."""
     found = _THRESHOLD.search(question) if _PICKS.match(question) else None
     if found is None:
         return None
@@ -146,7 +114,7 @@ def threshold_of(question: str) -> Threshold | None:
 
 
 def without_sum(question: str) -> str:
-    """The question without what says only that something is added up: "in total", "over all four"."""
+    """Return the question without what says only that something is added up: "in total", "over all four"."""
     return _ADDED.sub(" ", question)
 
 
@@ -157,7 +125,7 @@ def lists_rows(question: str) -> bool:
 
 
 def aggregation_of(question: str) -> Aggregation | None:
-    """What a question asks of a whole table; None for most."""
+    """Return what a question asks of a whole table; None for most."""
     bare = _FIXED.sub(" ", question)
     if threshold_of(question):
         return Aggregation(Aggregate.COUNT)

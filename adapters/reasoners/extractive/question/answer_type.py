@@ -171,7 +171,7 @@ NEUTRAL = 0.5
 
 @lru_cache(maxsize=256)
 def kind_asked(question: str) -> AnswerType:
-    """The kind of answer that a question asks for; one that no text fits or lacks where it is nothing particular."""
+    """Return the kind of answer that a question asks for; ``_NOTHING`` where it is nothing particular."""
     return next((kind for kind in _KINDS if kind.asked.search(question)), _NOTHING)
 
 
@@ -190,18 +190,12 @@ def denies(text: str) -> bool:
 
 def asks_for_steps(question: str) -> bool:
     """Whether a way of doing something is asked for."""
-    return _first_kind(question) is _TOLD_TO
+    return kind_asked(question).said[:1] == ((_TOLD_TO, 1.0),)
 
 
 def tells_what_to_do(text: str) -> bool:
     """Whether a text tells a step: "Open the settings …", "3. The list"."""
     return bool(_TOLD_TO.search(text) or _NUMBERED.search(text))
-
-
-def _first_kind(question: str) -> Pattern | None:
-    """What says best what is asked for; None where nothing particular is."""
-    said = kind_asked(question).said
-    return said[0][0] if said else None
 
 
 def is_strict(question: str) -> bool:

@@ -87,7 +87,7 @@ class ResolvedQuestion:
 
 
 def resolve(question: str, earlier: Sequence[Exchange]) -> ResolvedQuestion:
-    """The question with what it leaves out put in from the question before it."""
+    """Return the question with what it leaves out put in from the question before it."""
     if not question.isascii() and not _ASKING.search(question):
         return ResolvedQuestion(question)  # another language: its words are not ours to move
     last = next((one for one in reversed(earlier) if content_words(one.question)), None)
@@ -103,14 +103,14 @@ def resolve(question: str, earlier: Sequence[Exchange]) -> ResolvedQuestion:
 
 
 def resolve_part(part: str, former: Sequence[str]) -> ResolvedQuestion:
-    """A later part that says but what is asked for: "who leads the workshop, and what's the extension?"."""
+    """Return a later part that says but what is asked for: "who leads the workshop, and what's the extension?"."""
     if len(content_words(part)) != 1 or names(part):
         return ResolvedQuestion(part)
     return _append(part, _topic_of(former[0]))
 
 
 def pronoun_in(question: str) -> re.Match[str] | None:
-    """The first word that stands for something outside the question."""
+    """Return the first word that stands for something outside the question."""
     bare = _EMPTY_IT.sub(lambda found: "_" * len(found.group()), question)
     if found := _PRONOUN.search(bare):
         said = _FRAME.sub(" ", question[: found.start()])
@@ -119,7 +119,7 @@ def pronoun_in(question: str) -> re.Match[str] | None:
 
 
 def _fragment(question: str, *, amends: bool) -> str:
-    """What the question says where it is but a part of one; empty where it asks something of its own."""
+    """Return what the question says where it is but a part of one; empty where it asks something of its own."""
     led = amends or bool(LEADING.match(question))
     said = LEADING.sub("", question).strip().rstrip("?.! ")
     if same := _THE_SAME.match(said):
@@ -135,7 +135,7 @@ def _fragment(question: str, *, amends: bool) -> str:
 
 
 def _continue(said: str, last: str) -> str:
-    """The last question with the fragment in the place of its like, else behind it."""
+    """Return the last question with the fragment in the place of its like, else behind it."""
     if struck := _NOT.match(said):
         said = _ARTICLE.sub("", struck["new"])
         return re.sub(rf"\b{re.escape(struck['old'])}\b", lambda _: said, last, count=1, flags=re.IGNORECASE)
@@ -177,7 +177,7 @@ def _form(number: str) -> str:
 
 
 def _with_topic(question: str, last: Exchange) -> ResolvedQuestion:
-    """The question with the last one's topic for its pronoun, or behind it where it hardly says anything itself."""
+    """Put the last question's topic in place of a pronoun, or behind a question that hardly says anything."""
     pronoun = pronoun_in(question)
     if pronoun and _PERSON.fullmatch(pronoun.group()):
         told = (one for text in (last.question, last.answer) for one in _FULL_NAME.findall(text))
@@ -195,7 +195,7 @@ def _with_topic(question: str, last: Exchange) -> ResolvedQuestion:
 
 
 def _topic_of(question: str) -> str:
-    """What a question is about: what was put behind it, its names, else its longest run of words that carry meaning."""
+    """Return what a question is about: what was put behind it, its names, else its longest run of telling words."""
     if put := _PUT_BEHIND.search(question):
         return put[1]
     if named := names(question):
@@ -210,7 +210,7 @@ def _topic_of(question: str) -> str:
 
 
 def _replace(question: str, pronoun: re.Match[str], topic: str, said: str = "") -> ResolvedQuestion:
-    """The pronoun as the topic, with the article that it has where it was ``said``."""
+    """Return the pronoun as the topic, with the article that it has where it was ``said``."""
     note = f"“{pronoun.group()}” read as {topic}"
     if article := re.search(rf"\b(?:the|our|my) (?={re.escape(topic)}\b)", said, re.IGNORECASE):
         topic = f"{article.group().lower()}{topic}"

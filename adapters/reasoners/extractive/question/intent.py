@@ -162,20 +162,20 @@ class QuestionParts:
 
 @lru_cache(maxsize=1)
 def _small_talk() -> Mapping[str, Intent]:
-    """What each phrase is, without its filling words."""
+    """Return what each phrase is, without its filling words."""
     listed = resources.files(__package__).joinpath("dictionaries", "small_talk.tsv").read_text("utf-8")
     lines = (line.split("\t") for line in listed.splitlines() if not line.startswith("#"))
     return {_core(phrase): Intent[kind] for kind, phrases in lines for phrase in phrases.split("|")}
 
 
 def _core(phrase: str) -> str:
-    """The words of a phrase, in lower case, without those that only fill it."""
+    """Return the words of a phrase, in lower case, without those that only fill it."""
     said = [word.casefold().replace("'", "") for word in words(_ASKED_TO.sub("", phrase.casefold()))]
     return " ".join(word for word in said if word not in _FILLING) or " ".join(said)
 
 
 def kind_of(message: str, *, in_thread: bool) -> Intent | None:
-    """What the whole message is, when it is no question about the documents."""
+    """Return what the whole message is, when it is no question about the documents."""
     bare = _bare(message)
     if not bare:
         return Intent.GREETING if not in_thread else Intent.ACKNOWLEDGED
@@ -186,7 +186,7 @@ def kind_of(message: str, *, in_thread: bool) -> Intent | None:
 
 
 def overview_of(message: str, bases: Collection[str]) -> Overview | None:
-    """What there is to read, where the message asks for that: of the base it names, or of all."""
+    """Return what there is to read, where the message asks for that: of the base it names, or of all."""
     for bare in (_bare(message), _strip_front(_bare(message))):
         if (found := _OF_BASE.fullmatch(bare)) and (base := _base_in_question(found["base"], bases)):
             return Overview(base, "it asks what a knowledge base holds")
@@ -196,7 +196,7 @@ def overview_of(message: str, bases: Collection[str]) -> Overview | None:
 
 
 def _base_in_question(said: str, bases: Collection[str]) -> str:
-    """The base that is meant, whatever its case and joints: "release notes" for release-notes."""
+    """Return the base that is meant, whatever its case and joints: "release notes" for release-notes."""
     return next((base for base in bases if _join_words(base) == _join_words(said)), "")
 
 
@@ -210,7 +210,7 @@ def _bare(message: str) -> str:
 
 
 def split_question(message: str) -> QuestionParts:
-    """The question in a message, in at most three parts, and whether its sources are wanted first."""
+    """Return the question in a message, in at most three parts, and whether its sources are wanted first."""
     message = unicodedata.normalize("NFC", message.encode("utf-8", "ignore").decode())  # without lone surrogates
     message = _WIDE.sub(lambda found: unicodedata.normalize("NFKC", found.group()), message)
     text = _without_capitals(" ".join(_EMOJI.sub(" ", message).split()))
@@ -226,7 +226,7 @@ def split_question(message: str) -> QuestionParts:
 
 
 def _without_capitals(message: str) -> str:
-    """A message that is all in capitals in lower case, since capitals are read as names; codes stay: "INC-2025-014"."""
+    """Put a message that is all in capitals in lower case, since capitals are read as names; codes stay."""
     if not message.isupper() or len(words(message)) < _CAPITALS:
         return message
     lower = " ".join(word if re.search(r"\d", word) else word.lower() for word in message.split())
@@ -242,7 +242,7 @@ def _strip_front(text: str) -> str:
 
 
 def _trim(message: str) -> str:
-    """The message without greeting, thanks and politeness; as it was when nothing would remain."""
+    """Return the message without greeting, thanks and politeness; as it was when nothing would remain."""
     text = _strip_front(message)
     while (cut := _TAIL.sub(r"\1", text, count=1).strip()) != text and words(cut):
         text = cut

@@ -7,7 +7,7 @@ from core.model.text import STOPWORDS
 
 
 def word_list(text: str) -> frozenset[str]:
-    """The words of a text that lists them."""
+    """Return the words of a text that lists them."""
     return frozenset(text.split())
 
 
@@ -45,17 +45,8 @@ _SENTENCE_END = frozenset(".!?:")
 _LONGEST = 5  # words; a longer run is a list or a web page's menu
 
 
-def tokens(text: str) -> tuple[str, ...]:
-    """Words and the punctuation that ends phrases."""
-    return tuple(_TOKEN.findall(text))
-
-
 def _capital(token: str) -> bool:
     return token[:1].isupper() or (len(token) > 1 and any(c.isupper() for c in token[1:]))
-
-
-def _initial(found: tuple[str, ...], at: int) -> bool:
-    return at == 0 or found[at - 1] in _SENTENCE_END
 
 
 def _opens_name(found: tuple[str, ...], at: int) -> bool:
@@ -65,7 +56,7 @@ def _opens_name(found: tuple[str, ...], at: int) -> bool:
         return False
     if bare.split("'")[0].split("’")[0] in STOPWORDS | PRONOUNS:
         return False
-    if not _initial(found, at):
+    if at and found[at - 1] not in _SENTENCE_END:
         return True
     # The first word of a sentence is capitalised anyway: a name only with another capital inside or after it.
     return any(c.isupper() or c.isdigit() for c in token[1:]) or (at + 1 < len(found) and _capital(found[at + 1]))
@@ -90,8 +81,8 @@ def _name_end(found: tuple[str, ...], start: int) -> int:
 
 @lru_cache(maxsize=4096)
 def names(text: str) -> tuple[str, ...]:
-    """The proper names of a text, in order, without repeats."""
-    found = tokens(text)
+    """Return the proper names of a text, in order, without repeats."""
+    found = tuple(_TOKEN.findall(text))
     kept: dict[str, None] = {}
     at = 0
     while at < len(found):

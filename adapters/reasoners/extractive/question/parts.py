@@ -58,7 +58,7 @@ _NOTHING_MORE = frozenset(content_words("difference differ compare comparison wh
 
 
 def needs_in(question: str) -> tuple[str, ...]:
-    """The question, or its two or three unrelated parts, each with what it needs to stand alone."""
+    """Return the question, or its two or three unrelated parts, each with what it needs to stand alone."""
     pieces = [piece.strip(" ,;") for piece in _JOINT.split(question)]
     pieces = [_POLITE.sub("", piece) for piece in pieces if words(piece)]
     questions = [piece for piece in pieces if _QUESTION.match(piece) and content_words(piece)]
@@ -71,7 +71,7 @@ def needs_in(question: str) -> tuple[str, ...]:
 
 
 def sides_of(question: str) -> tuple[str, ...]:
-    """A question for each side of what is compared; none where it compares nothing."""
+    """Return a question for each side of what is compared; none where it compares nothing."""
     bare = question.strip().rstrip("?.! ")
     if found := _COMPARE.match(bare):
         sides = [one for one in re.split(r",\s*(?:and\s+)?|\s+(?:and|with|to|vs\.?)\s+", found["sides"]) if words(one)]

@@ -67,13 +67,13 @@ def is_language_of(question: str, texts: Iterable[str]) -> bool:
 
 
 def english_of(question: str, lexicon: Lexicon = _NO_LEXICON) -> str:
-    """The question in English; as it is where its language has no dictionary. ``lexicon`` confirms cognates."""
+    """Return the question in English; as it is where its language has no dictionary. ``lexicon`` confirms cognates."""
     language = language_of(question)
     return dictionary_of(language).translate(question, lexicon) if language in LANGUAGES else question
 
 
 def foreign_words_of(question: str, language: str) -> str:
-    """The words of an English question that carry meaning, in another language as far as they are known there.
+    """Return the words of an English question that carry meaning, in another language as far as they are known there.
 
     Not a sentence: each word as all that may be meant by it, for a search. Nothing where none is known.
     """
@@ -100,7 +100,7 @@ _NOTES = {
 
 
 def note_of_translation(asked: str, read: str) -> str:
-    """What to say below an answer whose question was translated: what it was read as. Else nothing."""
+    """Return what to say below an answer whose question was translated: what it was read as. Else nothing."""
     language = language_of(asked)
     return _NOTES[language].format(read) if language in _NOTES and language_of(read) != language else ""
 
@@ -142,7 +142,7 @@ class Dictionary:
         return _PUT_LAST.sub(r"\g<be> \g<what> \g<whom>", _ABOUT_NUMBER.sub("above ", put))
 
     def _with_prefix_at_verb(self, tokens: Sequence[str]) -> list[str]:
-        """The prefix that German puts last, behind its verb, where the two are an entry: "findet … statt"."""
+        """Return the prefix that German puts last, behind its verb, where the two are an entry: "findet … statt"."""
         last = next((at for at in range(len(tokens) - 1, -1, -1) if tokens[at][0].isalnum()), 0)
         for at in range(last - 1 if tokens[last] in _PREFIXES else 0):
             if _key((tokens[at], tokens[last])) in self.entries:
@@ -150,7 +150,7 @@ class Dictionary:
         return list(tokens)
 
     def _cognate(self, word: str, lexicon: Lexicon) -> str:
-        """The English word of the same root: "excepción" is "exception". The word itself where none is known."""
+        """Return the English word of the same root: "excepción" is "exception". The word itself where none is known."""
         if len(word) < _COGNATE:
             return word
         readings = [_without_accents(word)]
@@ -187,7 +187,7 @@ class Dictionary:
         return "".join(said)
 
     def _longest_run(self, tokens: Sequence[str]) -> tuple[int, str]:
-        """The longest run of words with one space between them that has an entry, in tokens, and its English."""
+        """Return the longest run of words with one space between them that has an entry, in tokens, and its English."""
         run = list(tokens[: 2 * _LONGEST - 1])
         spaces = run[1::2]
         far = next((at for at, space in enumerate(spaces) if space != " "), len(spaces))
@@ -223,7 +223,7 @@ class Dictionary:
         return None
 
     def _parts(self, word: str) -> str | None:
-        """A German compound by its parts, the longest first part that leaves a known rest: "Urlaubs-tage"."""
+        """Return a German compound by its parts, the longest first part that leaves a known rest: "Urlaubs-tage"."""
         for end in range(len(word) - _SHORTEST_PART, _SHORTEST_PART - 1, -1):
             first = self._first_part(word[:end])
             rest = self._known(word[end:]) or self._parts(word[end:])
@@ -238,7 +238,7 @@ class Dictionary:
 
 @lru_cache(maxsize=len(_STEMMERS))
 def dictionary_of(language: str) -> Dictionary:
-    """The dictionary of a language that questions are translated from, read once (a few milliseconds)."""
+    """Return the dictionary of a language that questions are translated from, read once (a few milliseconds)."""
     listed = resources.files("adapters.reasoners.extractive.question").joinpath("dictionaries", f"{language}.tsv")
     entries: dict[str, str] = {}
     for line in listed.read_text("utf-8").splitlines():
@@ -257,7 +257,7 @@ def dictionary_of(language: str) -> Dictionary:
 
 @lru_cache(maxsize=len(_STEMMERS))
 def _foreign_words(language: str) -> Mapping[tuple[str, ...], tuple[str, ...]]:
-    """The stems of an English word, or of a few together, and the words that say it; the shortest first."""
+    """Return the stems of an English word, or of a few together, and the words that say it; the shortest first."""
     found: dict[tuple[str, ...], list[str]] = {}
     for word, english in dictionary_of(language).entries.items():
         if " " not in word and (stems := content_words(english)):
@@ -275,7 +275,7 @@ _ASKS_LEAVE = re.compile(r"\b(?:may|can|must|should|could) (?:I|we|you|they)$")
 
 
 def _with_verb_second(said: Sequence[str], tokens: Sequence[str]) -> list[str]:
-    """The verb that German puts last, behind "may I": "may I my dog with on the site take" is "may I take my dog …"."""
+    """Move the verb that German puts last: "may I my dog with on the site take" is "may I take my dog …"."""
     last = next((at for at in range(len(said) - 1, -1, -1) if said[at][0].isalnum()), 0)
     verb = next((token for token in reversed(tokens) if token[0].isalnum()), "")
     heads = (at for at in range(last - 1) if _ASKS_LEAVE.search(" ".join(said[: at + 1])))

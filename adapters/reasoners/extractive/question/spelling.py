@@ -1,42 +1,38 @@
-"""Puts right what is misspelt in a question, by the words of the passages that were found, then by those of English.
+"""Puts right what is misspelt in a question, and spells its acronyms out, by the words of the passages that were found.
 
 A word that no passage has and no dictionary knows is read as the one word that is a slip away: a letter too many, too
 few, another, or two that changed places (Damerau, 1964: four of five slips). A rare word that is written as it should
-be stays, and so do names, codes, flags and what stands in quotation marks.
+be stays, and so do names, codes, flags and what is in quotation marks.
 """
 
 import asyncio
-import importlib.util
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
+from os.path import commonprefix
 from typing import Protocol
-
-import structlog
 
 from core.model.languages import language_of
 from core.model.text import STOPWORDS, stem
-
-log = structlog.get_logger(__name__)
 
 _USUAL = 100  # counted so often; half of the words have 50, which only says that a dictionary has them
 _KEEPS_LETTERS = 100  # times as likely is a word that has every letter of the slip: doubled, left out or swapped ones
 _CLEARLY = 10  # times as often as the next one a word has to be used
 _SHORT = 5  # letters; a shorter word is a slip away from many
-_LONG = 8  # letters; from here two slips are forgiven
 _AMERICAN = (
     (re.compile(r"(?<=\w{4})([iy])s(?=(?:e[ds]?|ers?|ing|ations?)$)"), r"\1z"),
     (re.compile(r"ou(?=r|l)"), "o"),
     (re.compile(r"[ao]e"), "e"),
 )
 _DOUBLED = re.compile(r"(.)\1")
-# A word that stands alone between white space, but for the marks of a sentence: no flag, path, address or code.
+# A word that is alone between white space, but for the marks of a sentence: no flag, path, address or code.
 _WORD = re.compile(r"(?<!\S)(\(?)([^\W\d_]{3,})(?=(?:['’]s)?[.,;:?!)]*(?:\s|$))")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ACRONYM = re.compile(r"(?<![\w-])(?:[A-Z]{2,6}|[a-z]{3,5})(?![\w-])")
 _DEFINES = re.compile(r"\s*[:=(–—]\s*[^\W\d_]")
 _NEAR = 80  # characters around an acronym that may define it
+_LINKS = frozenset({"and", "for", "in", "of", "on", "the", "to"})
 _ASKING = frozenset(
     {"what", "which", "where", "when", "who", "why", "how", "much", "many", "long", "often", "does", "number", "price"}
 )
@@ -49,7 +45,7 @@ class Lexicon(Protocol):
         """Whether it is a word, in lower case, spelt as anywhere."""
 
     def usual_word(self, slip: str) -> str:
-        """The one usual word that is a slip away and begins with the same letter; empty where several are as usual."""
+        """Return the one usual word a slip away with the same first letter; empty where several are as usual."""
 
 
 class EnglishLexicon:
@@ -62,8 +58,7 @@ class EnglishLexicon:
 
     def knows(self, word: str) -> bool:
         """See ``Lexicon``. The list has American spellings."""
-        written = (word, *(pattern.sub(to, word) for pattern, to in _AMERICAN))
-        return any(one in self._words for one in written)
+        return any(one in self._words for one in (word, *(pattern.sub(to, word) for pattern, to in _AMERICAN)))
 
     def usual_word(self, slip: str) -> str:
         """See ``Lexicon``."""
@@ -81,7 +76,7 @@ class EnglishLexicon:
 
 
 class NoLexicon:
-    """``Lexicon`` of a language whose words nobody has listed here."""
+    """``Lexicon`` of a language whose words are not listed here."""
 
     def knows(self, word: str) -> bool:
         """See ``Lexicon``."""
@@ -100,23 +95,18 @@ def keeps_letters(slip: str, word: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def english(module: str = "spellchecker") -> Lexicon:
-    """The lexicon of English, read once; where its package is not installed, none, which is said once."""
-    if importlib.util.find_spec(module) is None:
-        log.warning(
-            "the words of English are not here: slips are put right by the documents' words alone", lacks=module
-        )
-        return NoLexicon()
+def english() -> Lexicon:
+    """Return the lexicon of English, read once: that takes a quarter of a second."""
     return EnglishLexicon()
 
 
 async def lexicon_for(question: str) -> Lexicon:
-    """The lexicon of the question's language. English takes a quarter of a second once, beside the loop."""
+    """Return the lexicon of the question's language, read beside the loop."""
     return await asyncio.to_thread(english) if language_of(question) == "en" else NoLexicon()
 
 
 def vocabulary_of(texts: Iterable[str]) -> frozenset[str]:
-    """The words of some texts, in lower case, those of names and addresses one by one."""
+    """Return the words of some texts, in lower case, those of names and addresses one by one."""
     return frozenset().union(*map(_words_of, texts))
 
 
@@ -126,17 +116,16 @@ def _words_of(text: str) -> frozenset[str]:
 
 
 def unknown_words(question: str, vocabulary: Collection[str]) -> tuple[str, ...]:
-    """The words, in lower case, that the vocabulary does not have: slips, or words of the language that it lacks."""
-    listed = ((found[2].casefold(), _is_name(found[2], found.start(2))) for found in _WORD.finditer(question))
-    return tuple(
-        dict.fromkeys(bare for bare, name in listed if not name and bare not in STOPWORDS and bare not in vocabulary)
-    )
+    """Return the words, in lower case, that the vocabulary does not have: slips, or words that it lacks."""
+    listed = (found[2].casefold() for found in _WORD.finditer(question) if not _is_name(found[2], found.start(2)))
+    return tuple(dict.fromkeys(bare for bare in listed if bare not in STOPWORDS and bare not in vocabulary))
 
 
 def correct_spelling(question: str, vocabulary: Collection[str], slips: Collection[str], lexicon: Lexicon) -> str:
-    """The question with each of these slips as the word that is meant, where one is. ``vocabulary`` is lower-cased.
+    """Return the question with each of these slips as the word that is meant, where one is.
 
-    The passages' words come first: what is asked about stands there. One of English counts where they have none.
+    The passages' words, lower-cased in ``vocabulary``, come first: what is asked about is there. One of English
+    counts where they have none.
     """
     stems = {stem(word) for word in vocabulary}
 
@@ -145,17 +134,17 @@ def correct_spelling(question: str, vocabulary: Collection[str], slips: Collecti
         if stem(slip) in stems and not (usual and stem(usual) == stem(slip)):
             return ""  # a form that nobody has listed
         near = _nearest(slip, vocabulary)
-        return near if near and (not usual or _slips(slip, near, 1) == 1) else usual
+        return near if near and (not usual or _is_slip(slip, near)) else usual
 
     corrected = {slip: meant(slip) for slip in slips}
 
     def right(found: re.Match[str]) -> str:
         before, word = found.groups()
-        if _is_name(word, found.start(2)):
+        bare = word.casefold()
+        if _is_name(word, found.start(2)) or bare not in corrected:
             return found.group()
-        if word[0].isupper():  # at the beginning: a name, or a word of asking
-            return before + (_nearest(word.casefold(), ()) or word if word.casefold() in corrected else word)
-        return before + (corrected.get(word.casefold()) or word)
+        # With a capital at the beginning it is a name, or a word of asking.
+        return before + ((_nearest(bare, ()) if word[0].isupper() else corrected[bare]) or word)
 
     return _WORD.sub(right, question)
 
@@ -165,37 +154,19 @@ def _is_name(word: str, start: int) -> bool:
 
 
 def _nearest(word: str, vocabulary: Collection[str]) -> str:
-    """The one nearest word, of asking before the others; empty when none or several are as near."""
-    allowed = 2 if len(word) >= _LONG else 1
-    best: dict[str, int] = {}
-    for other in (*_ASKING, *(vocabulary if len(word) >= _SHORT else ())):
-        if other[0] == word[0] and (slips := _slips(word, other, allowed)) <= allowed:
-            best[other] = slips - (other in _ASKING)
-    nearest = [other for other, slips in best.items() if slips == min(best.values())]
+    """Return the one nearest word, of asking before the others; empty when none or several are as near."""
+    near = [one for one in (*_ASKING, *(vocabulary if len(word) >= _SHORT else ())) if _is_slip(word, one)]
+    nearest = [one for one in near if one in _ASKING] or near
     nearest = [other for other in nearest if keeps_letters(word, other)] or nearest
     return nearest[0] if len({stem(other) for other in nearest}) == 1 else ""
 
 
-def _slips(one: str, other: str, most: int) -> int:
-    """The optimal string alignment distance; ``most + 1`` when it is more."""
-    if abs(len(one) - len(other)) > most:
-        return most + 1
-    before_last: list[int] = []
-    last = list(range(len(other) + 1))
-    for at, letter in enumerate(one, 1):
-        row = [at]
-        for to, target in enumerate(other, 1):
-            cost = min(last[to] + 1, row[to - 1] + 1, last[to - 1] + (letter != target))
-            if at > 1 and to > 1 and letter == other[to - 2] and one[at - 2] == target:
-                cost = min(cost, before_last[to - 2] + 1)
-            row.append(cost)
-        if min(row) > most:
-            return most + 1
-        before_last, last = last, row
-    return last[-1]
-
-
-_LINKS = frozenset({"and", "for", "in", "of", "on", "the", "to"})
+def _is_slip(word: str, meant: str) -> bool:
+    """Whether one letter was added, left out, replaced, or swapped with the next, but for the first."""
+    same = len(commonprefix((word, meant)))  # noqa: RUF071 - of letters
+    rest, right = word[same:], meant[same:]
+    swapped = rest[:2] == right[1::-1] and rest[2:] == right[2:]
+    return bool(same) and word != meant and (swapped or right == rest[1:] or right[1:] in {rest, rest[1:]})
 
 
 def spell_out(question: str, texts: Sequence[str], lexicon: Lexicon) -> str:
@@ -209,10 +180,8 @@ def spell_out(question: str, texts: Sequence[str], lexicon: Lexicon) -> str:
         if not word.isupper() and lexicon.knows(word.casefold()):
             return word
         whole = re.compile(rf"(?<!\w){word}(?!\w)", re.IGNORECASE)
-        there = [(text, at) for text in texts for at in whole.finditer(text)]
-        defined = (
-            _definition(word, text[max(0, at.start() - _NEAR) : at.start()], text[at.end() :]) for text, at in there
-        )
+        there = [(text, at.start(), at.end()) for text in texts for at in whole.finditer(text)]
+        defined = (_definition(word, text[max(0, start - _NEAR) : start], text[end:]) for text, start, end in there)
         meant = next(filter(None, defined), "")
         return meant if meant and sum(meant in text.casefold() for text in texts) >= len(there) else word
 

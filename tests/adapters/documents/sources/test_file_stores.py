@@ -10,13 +10,20 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
-from adapters.documents.sources.address import public_link, why_not_allowed
-from adapters.documents.sources.connections import HostGuard, Peer, connection_options
+from adapters.documents.sources.connections import (
+    HostGuard,
+    Peer,
+    connection_options,
+    public_link,
+    require_drivers,
+    why_not_allowed,
+)
 from adapters.documents.sources.file_stores import FsspecFileStores
-from core.model.errors import FetchRefused
+from core.model.errors import ConfigurationError, FetchRefused
 from core.ports.sources import PageGone, StoredFile
 from tests.adapters.documents.sources.github import Repository, github
 from tests.adapters.documents.sources.places import KINDS, Place, open_place
@@ -315,3 +322,36 @@ async def test_a_token_for_github_comes_from_the_environment(hub: Repository, mo
     fsspec.config.set_conf_env(conf, {"FSSPEC_GITHUB_USERNAME": "ada", "FSSPEC_GITHUB_TOKEN": "ghp_secret"})
     monkeypatch.setitem(fsspec.config.conf, "github", conf["github"])
     assert await FsspecFileStores(["github://"]).read(address) is not None
+
+
+async def test_a_driver_that_a_setting_names_reads_addresses_without_a_host() -> None:
+    import fsspec
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Team(MemoryFileSystem):  # type: ignore[misc]  # no types are published
+        protocol = "team"
+        store: ClassVar[dict[str, object]] = {}
+        pseudo_dirs: ClassVar[list[str]] = [""]
+
+        @classmethod
+        def _strip_protocol(cls, path: str) -> str:
+            return f"/{path.removeprefix('team://').strip('/')}"
+
+    fsspec.register_implementation("team", Team, clobber=True)
+    Team(skip_instance_cache=True).pipe("/notes/a.md", b"# Text")
+    unnamed = FsspecFileStores(["team://"])
+    with pytest.raises(FetchRefused, match="SOURCE_ADDRESSES names it"):
+        await unnamed.read("team://notes/a.md")
+    named = FsspecFileStores(["team://"], drivers=require_drivers(frozenset({"team"})))
+    found = await named.read("team://notes/a.md")
+    assert found is not None
+    assert found[1] == b"# Text"
+    assert [file.name async for file in named.files("team://notes", limit=5)] == ["a.md"]
+
+
+@pytest.mark.parametrize(
+    "name", ["file", "local", "simplecache", "zip", "reference", "http", "dir", "sftp", "a::b", ""]
+)
+def test_drivers_that_lead_elsewhere_cannot_be_named(name: str) -> None:
+    with pytest.raises(ConfigurationError, match="cannot name"):
+        require_drivers(frozenset({name}))

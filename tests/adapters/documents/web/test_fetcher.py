@@ -14,9 +14,9 @@ from yarl import URL
 
 from adapters.documents.web.address_policy import address_refusal, host_refusal
 from adapters.documents.web.crawler import crawl
-from adapters.documents.web.fetcher import AddressInfo, Fetcher, Rules, Target, make_socket
-from core.model.errors import FetchRefused
-from core.ports.sources import PageGone
+from adapters.documents.web.fetcher import AddressInfo, Credential, Fetcher, Rules, Target, credential_of, make_socket
+from core.model.errors import ConfigurationError, FetchRefused
+from core.ports.sources import FetchResult, PageGone
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -386,3 +386,67 @@ async def test_a_sitemap_that_unpacks_without_end_is_refused() -> None:
 async def test_what_robots_forbids_is_not_begun() -> None:
     with pytest.raises(FetchRefused, match=r"robots\.txt"):
         await walked("/docs/secret", 10)
+
+
+# --- a header for one origin ----------------------------------------------------------------------------------------
+
+SECRET = credential_of("https://docs.test Cookie: session=s3cret")
+
+
+class Recorded(Fetcher):
+    """Answers without a network; remembers which headers would have gone where."""
+
+    def __init__(self, secret: Credential | None) -> None:
+        super().__init__(Rules(credential=secret), resolve=self.lookup)
+        self.sent: list[tuple[str, str | None]] = []
+
+    @staticmethod
+    async def lookup(host: str, port: int) -> list[str]:
+        return ["93.184.215.14"]
+
+    async def _ask(self, target: Target, headers: dict[str, str]) -> FetchResult | URL:
+        self.sent.append((str(target.url), headers.get("Cookie")))
+        if target.url.path in {"/moved", "/away"}:
+            return URL("https://docs.test/page" if target.url.path == "/moved" else "https://evil.example/")
+        return FetchResult(str(target.url), 200, "text/plain", b"text", None, None, "page.txt")
+
+
+@pytest.mark.parametrize(
+    ("link", "cookies"),
+    [
+        ("https://docs.test/page", ["session=s3cret"]),
+        ("https://docs.test:443/page", ["session=s3cret"]),
+        ("http://docs.test/page", [None]),
+        ("https://docs.test.evil.example/page", [None]),
+        ("https://sub.docs.test/page", [None]),
+        ("https://other.test/page", [None]),
+        ("https://docs.test/moved", ["session=s3cret", None]),
+        ("https://docs.test/away", ["session=s3cret", None]),
+        ("https://other.test/moved", [None, None]),
+    ],
+)
+async def test_a_header_goes_to_its_origin_alone_and_with_no_redirect(link: str, cookies: list[str | None]) -> None:
+    fetcher = Recorded(SECRET)
+    await fetcher.fetch(link)
+    assert [cookie for _, cookie in fetcher.sent] == cookies
+
+
+async def test_without_a_credential_no_header_goes_anywhere() -> None:
+    fetcher = Recorded(credential_of(""))
+    await fetcher.fetch("https://docs.test/page")
+    assert fetcher.sent == [("https://docs.test/page", None)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://docs.test Cookie: s3cret", "https://docs.test/wiki Cookie: s3cret", "docs.test Cookie: s3cret",
+        "https://docs.test s3cret", "https://docs.test Host: s3cret", "https://docs.test Cookie: s3cret\r\nX: y",
+        "https://user@docs.test Cookie: s3cret",
+    ],
+)  # fmt: skip
+def test_a_credential_that_cannot_be_is_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        credential_of(text)
+    assert "s3cret" not in str(refused.value)
+    assert "s3cret" not in repr(SECRET)

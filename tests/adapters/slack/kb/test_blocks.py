@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.slack.kb import blocks as kb_blocks
-from adapters.slack.outbound.line_format import mrkdwn
 from adapters.slack.outbound.payloads import CommandForm
+from adapters.slack.outbound.text import mrkdwn
 from core.model.conversation import Person
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobState
 from core.service.kb.job_cards import JobCard, job_card

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.slack.inbound.message_text import mentions, plain_message
+from adapters.slack.inbound.message_words import mentions, plain_message
 from adapters.slack.outbound.text import Escaper, escape, group_call, link, safe_markdown, shorten
 
 CALLS = re.compile(r"<[!@]|<#|(?<![\w.])@(?:channel|here|everyone)\b")

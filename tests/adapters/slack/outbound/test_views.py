@@ -1,6 +1,9 @@
-"""What the elements of modals hold, within Slack's limits."""
+"""Elements of modals within Slack's limits, and what admins read on the Home tab."""
 
+from adapters.slack.outbound.home_view import HomeContents, home
 from adapters.slack.outbound.views import MOST_OPTIONS, multi_select, select
+from core.model.answer import Outcome, UsageCounts
+from core.service.actions.user_actions import SystemStatus
 
 MANY = {f"S{number}": f"@group-{number}" for number in range(150)}
 
@@ -21,3 +24,23 @@ def test_all_that_is_chosen_is_offered_however_many_there_are() -> None:
 def test_the_order_stays_where_all_fit() -> None:
     element = select("handoff", "Whom", {"b": "B", "a": "A"}, "a")["element"]
     assert [one["value"] for one in element["options"]] == ["b", "a"]
+
+
+def _texts(status: SystemStatus | None) -> str:
+    view = home(HomeContents(system_status=status))
+    return "\n".join(row["text"]["text"] for row in view["blocks"] if "text" in row)
+
+
+def test_admins_read_how_questions_ended_and_were_rated() -> None:
+    usage = UsageCounts({Outcome.FAILED: 2, Outcome.ANSWERED: 1_234}, helpful=7, unhelpful=3, searched=9)
+    lines = _texts(SystemStatus(1, usage)).splitlines()
+    assert lines[-4:] == [
+        "• 1 question waiting or in progress",
+        "• answered: 1,234",
+        "• failed: 2",
+        "• ratings: 7 helpful, 3 not helpful",
+    ]
+
+
+def test_nobody_else_does() -> None:
+    assert "feedback" not in _texts(None)

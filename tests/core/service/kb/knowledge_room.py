@@ -31,7 +31,6 @@ from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_cards import job_card
 from core.service.kb.job_runner import JobRunner
-from core.service.kb.job_worker import JobWorker
 from core.service.kb.results import (
     KbOutcome,
     KbResult,
@@ -46,6 +45,7 @@ from core.service.kb.text_layout import lay_out
 from core.service.kb.text_spans import line_text
 from core.service.kb.wiring import KnowledgeDeps, wire_knowledge
 from core.service.kb.wording import outcome_lines
+from core.service.workers import JobWorker
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.memory.inbox import InProcessInbox

@@ -23,21 +23,16 @@ from adapters.reasoners.extractive.answer.tables.rows import (
     FEWEST,
     Row,
     TableAnswer,
-    added_across,
-    added_up,
     can_be_added,
     column_values,
-    counted,
     kind_of,
-    listed_whole,
-    most_or_least,
     noun_of,
-    picked_out,
     place_of,
+    quoting,
     table_fit,
     tables_of,
     with_siblings,
-    within_limit,
+    written_out,
 )
 from adapters.reasoners.extractive.evidence.scoring import stands_in, topic_words
 from adapters.reasoners.extractive.evidence.versions import other_version
@@ -65,7 +60,7 @@ _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 def compute_answer(
     question: str, asked: Aggregation | None, evidence: Sequence[Evidence], pool: Sequence[Evidence] = ()
 ) -> TableAnswer | None:
-    """What the table that fits best answers, with those like it in the pool; None when none does.
+    """Return what the table that fits best answers, with those like it in the pool; None when none does.
 
     Where nothing is ``asked`` of it as a whole, it may still list in its rows all that the question asks for.
     """
@@ -87,7 +82,7 @@ def compute_answer(
 
 
 def _tables_by_fit(question: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[list[Row]]:
-    """The tables of the versions that are meant, best first."""
+    """Return the tables of the versions that are meant, best first."""
     wanted = frozenset(content_words(question))
     everything = (*pool, *evidence)
     meant = [item for item in evidence if not other_version(question, item, everything)]
@@ -95,7 +90,7 @@ def _tables_by_fit(question: str, evidence: Sequence[Evidence], pool: Sequence[E
 
 
 def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset[int]:
-    """The evidence whose table as a whole has what is asked for: the cheapest of its rows, how many, which of them.
+    """Return the evidence whose table as a whole answers: the cheapest of its rows, how many, which of them.
 
     No single row answers such a question, however good it is: the table does. What is counted or picked out must be
     all that the question says; of the cheapest, what it is asked of.
@@ -118,12 +113,12 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
 
 
 def _limit_of(question: str) -> DateLimit | None:
-    """The limit of time that the rows which are asked for keep: "which leases end before 2027?"."""
+    """Return the limit of time that the rows which are asked for keep: "which leases end before 2027?"."""
     return date_limit_in(question) if lists_rows(question) or COUNTED.search(question) else None
 
 
 def _of_days(question: str, limit: DateLimit, rows: Sequence[Row]) -> TableAnswer | None:
-    """The rows that keep a limit of time, among those that the rest of the question names."""
+    """Return the rows that keep a limit of time, among those that the rest of the question names."""
     bare = question.replace(limit.said, " ")
     wanted = frozenset(content_words(bare))
     return rows_dated(limit, wanted, filter_rows(bare, wanted, rows)) or rows_dated(limit, wanted, rows)
@@ -159,9 +154,8 @@ def _of_table(
         return rows_within(limit, wanted, rows, filtered)
     if asked.kind is Aggregate.COUNT:
         return count_rows(question, wanted, rows, filtered)
-    filtered = [row for row in filtered if not _TO_COME.fullmatch(row.cells[0])]
+    filtered = of_kind(wanted, [row for row in filtered if not _TO_COME.fullmatch(row.cells[0])])
     named = named_rows(question, rows)
-    filtered = of_kind(wanted, filtered)
     compared = asked.compares or asked.kind is Aggregate.SUM
     kept = named if compared and len(named) >= FEWEST else filtered
     column = column_of(asked, wanted, rows, kept)
@@ -185,7 +179,9 @@ def _list_rows(question: str, rows: Sequence[Row], kept: Sequence[Row]) -> Table
         return None
     if len(kept) < (1 if ASKS_WITHOUT.search(question) else FEWEST):
         return None
-    found = listed_whole(rows) if len(kept) == len(rows) else picked_out(kept)
+    there = f"there are {len(kept)} rows" if len(kept) > 1 else "there is one row"
+    lead = f"The table has {len(rows)} rows:" if len(kept) == len(rows) else f"Picked out of the table, {there}:"
+    found = quoting(lead, kept)
     return found if says_all(question, found.quotations) else None
 
 
@@ -194,7 +190,7 @@ _RANGE = re.compile(r"\b(?:above|over|more than|up to|below|under|less than) \S*
 
 
 def extreme_of(asked: Aggregation, rows: Sequence[Row], column: int, *, with_others: bool) -> TableAnswer | None:
-    """The rows with the highest or lowest figure of a column, among those that have one."""
+    """Return the rows with the highest or lowest figure of a column, among those that have one."""
     figures = zip(column_values([row.cell(column) for row in rows]), rows, strict=True)
     measured = [(value, row) for value, row in figures if value is not None]
     if len(measured) < FEWEST:
@@ -204,19 +200,26 @@ def extreme_of(asked: Aggregation, rows: Sequence[Row], column: int, *, with_oth
     if len(best) == len(measured):
         return None
     shown = [*best, *(row for row in rows if row not in best)] if with_others else best
-    return most_or_least(asked, rows[0].names[column], len(measured), best, shown)
+    words = ("latest", "earliest") if "date" in asked.column else ("highest", "lowest")
+    compared = (
+        f"The {words[asked.kind is Aggregate.LEAST]} *{rows[0].names[column]}* of the {len(measured)} rows compared"
+    )
+    return quoting(
+        f"{compared}, worked out from the table, is that of {', '.join(row.cells[0] for row in best)}:", shown
+    )
 
 
 def sum_of(rows: Sequence[Row], column: int | None) -> TableAnswer | None:
-    """The sum of a column, where every row has a figure of the same unit."""
+    """Return the sum of a column, where every row has a figure of the same unit."""
     cells = [] if column is None else [row.cell(column) for row in rows]
     if column is None or len(rows) < FEWEST or not can_be_added(cells):
         return None
-    return added_up(rows, column, sum(value or 0 for value in column_values(cells)))
+    total = written_out(sum(value or 0 for value in column_values(cells)))
+    return quoting(f"Added up from {len(rows)} rows, *{rows[0].names[column]}* comes to {total}:", rows)
 
 
 def sum_across(wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
-    """The sum of several columns of one row, which part what is asked for: passengers at home and abroad.
+    """Add several columns of one row, which part what is asked for: passengers at home and abroad.
 
     Where a column is called no more than what is asked for, it has it already; amounts of money are not parts.
     """
@@ -228,13 +231,15 @@ def sum_across(wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | Non
     whole = any(set(content_words(row.names[at])) <= wanted for at in columns)
     if len(columns) < FEWEST or whole or any(map(kind_of, cells)) or not can_be_added(cells):
         return None
-    return added_across(row, columns, sum(value or 0 for value in column_values(cells)))
+    names = " and ".join(f"*{row.names[at]}*" for at in columns)
+    total = sum(value or 0 for value in column_values(cells))
+    return quoting(f"Added up in the row of {row.cells[0]}, {names} come to {written_out(total)}:", rows)
 
 
 def rows_within(
     limit: Threshold, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]
 ) -> TableAnswer | None:
-    """The rows whose figure keeps the limit, in the column that is named, or else the one of such figures.
+    """Return the rows whose figure keeps the limit, in the column that is named, or else the one of such figures.
 
     Only where every row has a figure there: one that was left out would be a wrong answer.
     """
@@ -245,18 +250,16 @@ def rows_within(
         if bound is None or len(figures) < len(kept) or len(kept) < FEWEST or _RANGE.search(kept[0].cell(at)):
             continue
         named = len(wanted & set(content_words(rows[0].names[at])))
-        if not named and not is_only_of_its_kind(limit, rows, at):
-            continue
-        if best and best[0] >= named:
+        if not (named or is_only_of_its_kind(limit, rows, at)) or (best and best[0] >= named):
             continue
         best = named, at, [row for value, row in zip(figures, kept, strict=True) if limit.holds(value, bound)]
     if best is None or not best[2]:
         return None
-    return within_limit(rows[0].names[best[1]], limit.said, len(kept), best[2])
+    return _within(rows[0].names[best[1]], limit.said, len(kept), best[2])
 
 
 def rows_dated(limit: DateLimit, wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
-    """The rows whose day keeps the limit, in the column of days that is named, or else the only one."""
+    """Return the rows whose day keeps the limit, in the column of days that is named, or else the only one."""
     columns = [at for at in range(1, len(rows[0].names)) if all(day_in(row.cell(at)) for row in rows)]
     named = [at for at in columns if wanted & set(content_words(rows[0].names[at]))]
     chosen = named if len(named) == 1 else columns
@@ -266,7 +269,11 @@ def rows_dated(limit: DateLimit, wanted: frozenset[str], rows: Sequence[Row]) ->
     if not held:
         return None
     said = f"not {limit.said}" if limit.outside else limit.said
-    return within_limit(rows[0].names[chosen[0]], said, len(rows), held)
+    return _within(rows[0].names[chosen[0]], said, len(rows), held)
+
+
+def _within(name: str, said: str, compared: int, rows: Sequence[Row]) -> TableAnswer:
+    return quoting(f"Worked out from the table, {len(rows)} of the {compared} rows have *{name}* {said}:", rows)
 
 
 def _are_counted(question: str, rows: Sequence[Row]) -> bool:
@@ -294,4 +301,4 @@ def count_rows(question: str, wanted: frozenset[str], rows: Sequence[Row], kept:
     people = next((at for at, name in enumerate(rows[0].names) if _PERSON & set(content_words(name))), None)
     different = {row.cells[people].casefold() for row in kept} if people is not None else set(range(len(kept)))
     noun = "different entries" if people is not None and len(different) < len(kept) else noun_of(question, key)
-    return counted(len(different), noun, kept)
+    return quoting(f"Counted in the table, there are {len(different)} {noun}:", kept)

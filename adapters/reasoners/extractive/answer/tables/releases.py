@@ -14,7 +14,7 @@ from adapters.reasoners.extractive.answer.tables.rows import TableAnswer
 from core.model.evidence import Evidence
 from core.model.passage_units import Form, Unit, units
 from core.model.text import content_words
-from core.values.periods import DateLimit, date_limit_in, day_in
+from core.values.periods import date_limit_in, day_in
 
 _KEPT_IN = re.compile(r"\b(?:change ?log|releases?|what['’]?s new|version history|history of changes)\b", re.IGNORECASE)
 _VERSION = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+)(?![\w-])|\b(?:v|version |release )(\d+)\b", re.IGNORECASE)
@@ -77,7 +77,8 @@ def releases_that_answer(question: str, evidence: Sequence[Evidence]) -> TableAn
     if order := _ORDER.match(question):
         return _first_or_last(order, found)
     if (limit := date_limit_in(question)) and _RELEASED.search(question):
-        chosen, lead = _within(limit, found), f"Released {limit.said}, by the dates in *{title}*:"
+        chosen = [one for one in found if one.day and limit.holds(one.day)]
+        lead = f"Released {limit.said}, by the dates in *{title}*:"
     elif numbers := [next(filter(None, one)) for one in _ASKED_VERSION.findall(question)]:
         wanted = _numbers(numbers[0])
         chosen, lead = [one for one in found if one.version[: len(wanted)] == wanted], ""
@@ -132,10 +133,6 @@ def _day_of(label: str) -> date | None:
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
-
-
-def _within(limit: DateLimit, found: Sequence[Release]) -> list[Release]:
-    return [one for one in found if one.day and limit.holds(one.day)]
 
 
 def _first_or_last(order: re.Match[str], found: Sequence[Release]) -> TableAnswer | None:

@@ -33,20 +33,20 @@ ASKS_WITHOUT = re.compile(
 
 
 def named_rows(question: str, rows: Sequence[Row]) -> list[Row]:
-    """The rows that the question names by their first cell."""
+    """Return the rows that the question names by their first cell."""
     subjects = Subjects(question, ((row.evidence.passage, row.unit) for row in rows))
     return [row for row in rows if subjects.names(row.evidence.passage, row.unit)]
 
 
 def of_kind(wanted: frozenset[str], rows: Sequence[Row]) -> Sequence[Row]:
-    """The rows that are of what is asked for by a word of their first cell, where several are and others are not."""
+    """Return the rows whose first cell has a word of what is asked for, where some but not all have one."""
     telling = wanted - set(content_words(" ".join(rows[0].names))) if rows else wanted
     some = [row for row in rows if telling & set(content_words(row.cell(0)))]
     return some if FEWEST <= len(some) < len(rows) else rows
 
 
 def filter_rows(question: str, wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
-    """The rows that have in a cell what the question asks for of only some: the panels, what is billed monthly.
+    """Return the rows that have in a cell what the question asks for of only some: the panels, what is billed monthly.
 
     Of a column that says yes or no, such as "Lift", those that say what the question does of it.
     """
@@ -68,7 +68,7 @@ def filter_rows(question: str, wanted: frozenset[str], rows: Sequence[Row]) -> l
 
 
 def _yes_or_no(question: str, cells: Sequence[str], name: str) -> str:
-    """What the cells under a name must say, "yes" or "no"; nothing where they say more, or it is not asked for.
+    """Return what the cells under a name must say, "yes" or "no"; nothing where they say more, or it is not asked for.
 
     "Without a limit" are those that have none, whatever limits the others have.
     """
@@ -89,7 +89,7 @@ _QUANTITY = frozenset(content_words("count quantity qty pieces pcs stock"))
 
 
 def column_of(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> int | None:
-    """The column of numbers that is asked for: by its name, else by what such a question is about."""
+    """Return the column of numbers that is asked for: by its name, else by what such a question is about."""
     best: tuple[float, int] | None = None
     key = frozenset(content_words(rows[0].names[0]))  # "which stage has the most" does not ask for "Stage width"
     by_date = "date" in asked.column  # or by the time in a column that is named: "which lorry leaves earliest"
@@ -120,13 +120,13 @@ def is_only_of_its_kind(limit: Threshold, rows: Sequence[Row], column: int) -> b
 
 
 def numeric_columns(rows: Sequence[Row]) -> set[str]:
-    """The stems of the names of columns that hold numbers: these are read off, not counted."""
+    """Return the stems of the names of columns that hold numbers: these are read off, not counted."""
     columns = [at for at in range(1, len(rows[0].names)) if _figures(rows, at) > len(rows) / 2]
     return {stem for at in columns for stem in content_words(rows[0].names[at])}
 
 
 def quantity_column(rows: Sequence[Row]) -> int | None:
-    """The column that says of each row how many there are of it, where there is one."""
+    """Return the column that says of each row how many there are of it, where there is one."""
     columns = (at for at, name in enumerate(rows[0].names) if at and _QUANTITY & set(content_words(name)))
     return next((at for at in columns if _figures(rows, at) == len(rows)), None)
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import groupby
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
-from adapters.reasoners.extractive.question.aggregation import Aggregate, Aggregation
 from core.model.evidence import Evidence
 from core.model.markdown_lines import cells_of
 from core.model.passage_units import Form, Unit, units
@@ -32,12 +32,12 @@ class Row:
     cells: tuple[str, ...]
 
     def cell(self, column: int) -> str:
-        """What stands in a column; empty where the row is too short."""
+        """Return what stands in a column; empty where the row is too short."""
         return self.cells[column] if column < len(self.cells) else ""
 
 
 def tables_of(evidence: Sequence[Evidence]) -> list[list[Row]]:
-    """The tables with names for their columns, put together from the passages that they are spread over."""
+    """Return the tables with names for their columns, put together from the passages that they are spread over."""
     found: dict[tuple[str, str], list[Row]] = {}
     for item in sorted(evidence, key=lambda one: (one.passage.document, one.passage.ordinal)):
         for unit in units(item.passage.text):
@@ -48,7 +48,7 @@ def tables_of(evidence: Sequence[Evidence]) -> list[list[Row]]:
 
 
 def with_siblings(wanted: frozenset[str], rows: Sequence[Row], tables: Sequence[Sequence[Row]]) -> Sequence[Row]:
-    """The table with those of the same document that have the same columns, where the question names none of them.
+    """Join the tables of a document that have the same columns, where the question names none of them.
 
     "What is the cheapest to rent?" is asked of the linen, the towels and the garments; "the cheapest towel" is not.
     """
@@ -77,7 +77,7 @@ def table_fit(wanted: frozenset[str], rows: Sequence[Row]) -> float:
 
 
 def place_of(rows: Sequence[Row]) -> tuple[str, ...]:
-    """What stands over a table, and so holds for all of its rows."""
+    """Return what stands over a table, and so holds for all of its rows."""
     passage = rows[0].evidence.passage
     return (passage.title, *passage.heading)
 
@@ -90,67 +90,21 @@ class TableAnswer:
     quotations: tuple[Quotation, ...]
 
 
-def added_up(rows: Sequence[Row], column: int, total: float) -> TableAnswer:
-    """The sum of a column."""
-    return _over(f"Added up from {len(rows)} rows, *{rows[0].names[column]}* comes to {_written_out(total)}:", rows)
-
-
-def added_across(row: Row, columns: Sequence[int], total: float) -> TableAnswer:
-    """The sum of several columns of one row."""
-    names = " and ".join(f"*{row.names[at]}*" for at in columns)
-    return _over(f"Added up in the row of {row.cells[0]}, {names} come to {_written_out(total)}:", [row])
-
-
-def most_or_least(
-    asked: Aggregation, name: str, compared: int, best: Sequence[Row], shown: Sequence[Row]
-) -> TableAnswer:
-    """The rows with the most or least of a column, before others that were compared by name."""
-    words_for = ("latest", "earliest") if "date" in asked.column else ("highest", "lowest")
-    word = words_for[asked.kind is Aggregate.LEAST]
-    title = ", ".join(row.cells[0] for row in best)
-    lead = f"The {word} *{name}* of the {compared} rows compared, worked out from the table, is that of {title}:"
-    return _over(lead, shown)
-
-
-def within_limit(name: str, said: str, compared: int, rows: Sequence[Row]) -> TableAnswer:
-    """The rows that keep a limit, as the question says it."""
-    return _over(f"Worked out from the table, {len(rows)} of the {compared} rows have *{name}* {said}:", rows)
-
-
-def picked_out(rows: Sequence[Row]) -> TableAnswer:
-    """The rows that have what is asked for."""
-    there = f"there are {len(rows)} rows" if len(rows) > 1 else "there is one row"
-    return _over(f"Picked out of the table, {there}:", rows)
-
-
-def listed_whole(rows: Sequence[Row]) -> TableAnswer:
-    """Every row of a table."""
-    return _over(f"The table has {len(rows)} rows:", rows)
-
-
-def counted(count: int, noun: str, rows: Sequence[Row]) -> TableAnswer:
-    """How many there are of what the rows are."""
-    return _over(f"Counted in the table, there are {count} {noun}:", rows)
-
-
 def noun_of(question: str, key: frozenset[str]) -> str:
-    """What the rows are called in the question, where their first column is called so: "rounds"."""
+    """Return what the rows are called in the question, where their first column is called so: "rounds"."""
     said = (word for word in words(question) if key and set(content_words(word)) == key)
     return next(said, "rows")
 
 
-def _written_out(value: float) -> str:
+def written_out(value: float) -> str:
+    """Write a figure with at most two decimals."""
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
-def _over(lead: str, rows: Sequence[Row]) -> TableAnswer:
-    quotations: list[Quotation] = []
-    for row in rows:
-        if quotations and quotations[-1].evidence.id == row.evidence.id:
-            quotations[-1] = Quotation(row.evidence, (*quotations[-1].units, row.unit))
-        else:
-            quotations.append(Quotation(row.evidence, (row.unit,)))
-    return TableAnswer(lead, tuple(quotations))
+def quoting(lead: str, rows: Sequence[Row]) -> TableAnswer:
+    """Quote these rows below a line that says what was worked out from them."""
+    groups = groupby(rows, key=lambda row: row.evidence)
+    return TableAnswer(lead, tuple(Quotation(item, tuple(row.unit for row in some)) for item, some in groups))
 
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:[,\u2009\u00a0 ]\d{3})+(?:\.\d+)?(?!\d)|(?<![A-Za-z\d.])-?\d+(?:\.\d+)?")
@@ -197,7 +151,7 @@ class CellValue:
 
 
 def column_values(cells: Sequence[str]) -> list[float | None]:
-    """The cells' values, which can be compared; None where a cell has none, and for all where the column has none."""
+    """Return the cells' values to compare; None for a cell without one, and for all where kinds differ."""
     read = [_read(cell) for cell in cells]
     known = [one for one in read if one is not None]
     if (
@@ -217,7 +171,7 @@ def column_values(cells: Sequence[str]) -> list[float | None]:
 
 
 def kind_of(text: str) -> str:
-    """What an amount is of: a currency, "time", "weight", a date; empty for a bare number and where there is none."""
+    """Return what an amount is of: a currency, "time", "weight", a date; empty for a bare number or none."""
     found = _read(text)
     return found.kind if found else ""
 

@@ -1,0 +1,98 @@
+"""The work of one process: lanes over the inboxes of messages and jobs, and what is due by the clock."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from core.model.clock import Clock
+from core.model.errors import Busy, StoreUnavailable
+from core.model.incoming_events import Expiry
+from core.model.records import CheckpointState
+from core.ports.inbox import Inbox, Lease
+from core.service.incoming import delivery
+from core.service.kb.job_queue import job_delivery
+from core.service.kb.job_runner import JobRunner
+from core.service.leases import HandBack, repeat, work_off
+from core.service.message_handler import MessageHandler
+
+EXPIRY_SECONDS = 5.0
+TICK_SECONDS = 60.0
+HAND_BACK_SECONDS = 1.0  # before a job of a platform that is not connected here is offered to others
+
+
+class Worker:
+    """A bounded number of lanes over one inbox. Several processes may each run one."""
+
+    def __init__(
+        self, *, name: str, inbox: Inbox, message_handler: MessageHandler, clock: Clock, lanes: int = 8
+    ) -> None:
+        """Work under this name, on this many deliveries at once."""
+        self._name = name
+        self._inbox = inbox
+        self._message_handler = message_handler
+        self._clock = clock
+        self._lanes = lanes
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until ``stop`` is set, then finish what is under way. Cancelled, it hands back what is not finished."""
+        async with asyncio.TaskGroup() as group:
+            for lane in range(self._lanes):
+                group.create_task(work_off(self._inbox, self._handle, f"{self._name}-{lane}", stop))
+            group.create_task(repeat(self._put_expired, EXPIRY_SECONDS, stop, "expiry_failed"))
+
+    async def _handle(self, lease: Lease) -> None:
+        with self._message_handler.metrics.track_work():
+            await self._message_handler.handle(lease)
+
+    async def _put_expired(self) -> None:
+        """Put checkpoints whose time is over into the inbox, so that exactly one worker answers each."""
+        for checkpoint_id in await self._message_handler.checkpoints.due(self._clock.now()):
+            parked = await self._message_handler.checkpoints.read(checkpoint_id)
+            if parked is None or parked.checkpoint.thread.platform not in self._message_handler.platforms:
+                continue
+            card = CheckpointState(thread=parked.checkpoint.thread, checkpoint=checkpoint_id)
+            kept = await self._message_handler.message_states.read(card)
+            if kept is not None and kept.question is not None:
+                await self._inbox.put(delivery(f"expiry:{checkpoint_id}", Expiry(checkpoint_id, kept.question)))
+
+
+class JobWorker:
+    """A few lanes over the jobs' inbox, and the clock that makes scheduled refreshes due."""
+
+    def __init__(
+        self, *, name: str, inbox: Inbox, runner: JobRunner, tick: Callable[[], Awaitable[None]], lanes: int = 2
+    ) -> None:
+        """Work under this name; ``tick`` is called about once a minute."""
+        self._name = name
+        self._inbox = inbox
+        self._runner = runner
+        self._tick = tick
+        self._lanes = lanes
+        self.away: StoreUnavailable | None = None  # what kept the latest turn from its end: it is tried again, later
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until ``stop`` is set, then finish what is under way. Cancelled, it hands back what is not finished."""
+        async with asyncio.TaskGroup() as group:
+            for lane in range(self._lanes):
+                group.create_task(work_off(self._inbox, self.handle, f"{self._name}-job-{lane}", stop))
+            group.create_task(repeat(self._tick, TICK_SECONDS, stop, "schedule_failed"))
+
+    async def handle(self, lease: Lease) -> None:
+        """One turn of one job. Raises LeaseLost and StoreUnavailable."""
+
+        async def guard() -> None:
+            await self._inbox.renew(lease)
+
+        if not await self._runner.is_ours(lease.delivery.body):
+            await asyncio.sleep(HAND_BACK_SECONDS)
+            raise HandBack
+        try:
+            while (job := await self._runner.work(lease.delivery.body, guard)) is not None:
+                if job.over:
+                    return
+                with suppress(Busy):  # the queue is full: go on at once
+                    await self._inbox.put(job_delivery(job))
+                    return
+        except StoreUnavailable as error:
+            self.away = error
+            raise

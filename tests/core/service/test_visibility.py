@@ -1,0 +1,377 @@
+"""A base that somebody may not read reaches them by no way: not in a search, a suggestion, a digest, a list, an answer.
+
+Each way is gone twice: by whom the base is for, who does get its words, so that the scene is one; and by a stranger.
+"""
+
+import ast
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from core.ingestion.ingestor import document_id_of
+from core.model.answer import Citation, Outcome
+from core.model.channel_settings import ChannelSettings, ChosenSettings
+from core.model.conversation import Audience, Person, ThreadKey, Turn
+from core.model.errors import NotFound
+from core.model.evidence import Evidence, Hit
+from core.model.incoming_events import Permissions
+from core.model.inquiry import AnswerPolicy
+from core.model.knowledge import Document, KnowledgeBase, Passage
+from core.ports.access import TokenScope
+from core.retrieval.hybrid import Retriever
+from core.service.api_clients import ApiClient, KnowledgeReader
+from core.service.channel_settings import SettingsService
+from core.service.gaps.analysis import GapAnalysis
+from core.service.gaps.digest import GapDigest
+from core.service.kb.commands import Caller
+from core.service.kb.queries import KnowledgeQueries
+from core.service.visibility import TAKEN_OUT, VisibleBases, VisibleMemory, still_visible
+from tests.core.scene import ALICE, BOB, Scene, user_actions
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.stores import (
+    InProcessAudit,
+    InProcessCatalog,
+    InProcessChannelSettingsStore,
+    InProcessFeedbackStore,
+    InProcessMemory,
+)
+
+ROOT = Path(__file__).parents[3]
+BOARD = Audience(frozenset({"slack:channel:T/BOARD"}), public=True)
+STRANGERS = Audience(frozenset({"slack:channel:T/HALL"}), public=True)
+ADMIN = Person("slack:T/UADMIN", "Nia")
+QUESTION = "When does the canary sing?"
+SECRET = "canary"  # in the name of the base, the title, the headings and each passage of what is the board's
+SECTIONS = (
+    "The canary sings at dawn, before the board meets, on every Monday of the year.",
+    "The canary is fed at noon by whoever took the minutes of the board's last meeting.",
+)
+HEADINGS = ("When the canary sings", "Feeding the canary")
+
+
+class Noticeboard:
+    """A channel in which a digest is told."""
+
+    proposals_command = "/kb proposals"
+
+    def __init__(self, readers: Audience) -> None:
+        self.audience, self.posted = readers, ""
+
+    async def readers(self, channel: ThreadKey) -> Audience:
+        return self.audience
+
+    async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
+        return False
+
+    async def post(self, channel: ThreadKey, text: str) -> None:
+        self.posted += text
+
+
+@pytest.fixture
+async def scene() -> Scene:
+    scene = Scene()
+    await scene.knows("Refunds are paid within 14 days.", title="Refunds", base="handbook")
+    await scene.knows(*SECTIONS, title="Canary minutes", base="canary", grants=BOARD.principals, headings=HEADINGS)
+    return scene
+
+
+def client(audience: Audience, *bases: str) -> ApiClient:
+    return ApiClient("P", "a program", audience, frozenset(TokenScope), frozenset(bases) or None)
+
+
+def reader(scene: Scene) -> KnowledgeReader:
+    return KnowledgeReader(scene.catalog, scene.index, Retriever(scene.index, scene.encoder, None, scene.catalog))
+
+
+async def searched(scene: Scene, audience: Audience) -> object:
+    return (await reader(scene).search(client(audience), QUESTION)).hits
+
+
+async def listed_for_a_program(scene: Scene, audience: Audience) -> object:
+    program = client(audience)
+    return await program.visible_bases(scene.catalog), await reader(scene).documents(program)
+
+
+async def answered(scene: Scene, audience: Audience) -> object:
+    return (await scene.asks("When are refunds paid, and who sings?", audience=audience)).events
+
+
+async def suggested(scene: Scene, audience: Audience) -> object:
+    scene.script.enqueue("compose", _citing_the_first)
+    told = await scene.asks("Who sings, and when?", audience=audience, policy=AnswerPolicy(follow_ups=True))
+    return told.answer.follow_ups
+
+
+async def suggestion_of_an_earlier_answer(scene: Scene, audience: Audience) -> object:
+    """Pressed below an answer that was made for the board."""
+    async with user_actions(scene).answers.ask_follow_up(
+        scene.key(), await _asked_by_board(scene), 1, BOB, audience
+    ) as follow_up:
+        return follow_up
+
+
+async def quoted_from_an_earlier_answer(scene: Scene, audience: Audience) -> object:
+    return (await user_actions(scene).answers.quotes(scene.key(), await _asked_by_board(scene), audience)).citations
+
+
+async def explained(scene: Scene, audience: Audience) -> object:
+    return await user_actions(scene).answers.explain(scene.key(), audience, await _asked_by_board(scene))
+
+
+async def told_in_a_digest(scene: Scene, audience: Audience) -> object:
+    """Of a question that everybody may read, to which a document of the board's came nearest."""
+    scene.script.always("compose", "")
+    await scene.asks("Where is it said who sings?", audience=BOARD)
+    board = Noticeboard(audience)
+    analysis = GapAnalysis(scene.questions, InProcessFeedbackStore(scene.state), scene.catalog, scene.clock)
+    states = InProcessMessageStateStore(scene.state)
+    channel = ThreadKey("test", "T", "C", "")
+    assert await GapDigest(analysis, scene.catalog, states, scene.clock, channel, lambda: board).look()
+    assert "Where is it said who sings?" in board.posted
+    return board.posted
+
+
+async def offered_in_settings(scene: Scene, audience: Audience) -> object:
+    return await _settings(scene).selectable_bases(audience)
+
+
+async def chosen_in_settings(scene: Scene, audience: Audience) -> object:
+    chosen = ChosenSettings(bases=frozenset({"handbook", "canary"}))
+    return (await _settings(scene).save("test:T/C", chosen, ADMIN, audience, is_admin=True)).bases
+
+
+async def listed_by_kb(scene: Scene, audience: Audience) -> object:
+    return await _queries(scene).visible(_caller(audience))
+
+
+async def completed_by_kb(scene: Scene, audience: Audience) -> object:
+    return await _queries(scene).complete_document("", _caller(audience))
+
+
+def _citing_the_first(_inquiry: object, _thread: object, evidence: Sequence[Evidence]) -> str:
+    return f"So it is [{evidence[0].id}]."
+
+
+async def _asked_by_board(scene: Scene) -> str:
+    scene.script.enqueue("compose", _citing_the_first)
+    told = await scene.asks(QUESTION, audience=BOARD, policy=AnswerPolicy(follow_ups=True))
+    assert told.answer.citations
+    return told.trace_id
+
+
+def _settings(scene: Scene) -> SettingsService:
+    return SettingsService(InProcessChannelSettingsStore(), scene.catalog, InProcessAudit(), ChannelSettings())
+
+
+def _queries(scene: Scene) -> KnowledgeQueries:
+    return KnowledgeQueries(scene.catalog, scene.index, *[SimpleNamespace()] * 5)
+
+
+def _caller(audience: Audience, *, is_admin: bool = False, private: bool = False) -> Caller:
+    return Caller(ALICE, Permissions(is_admin=is_admin), audience, ThreadKey("test", "T", "C", "t"), private=private)
+
+
+Way = Callable[[Scene, Audience], Awaitable[object]]
+WAYS: tuple[Way, ...] = (
+    searched,
+    listed_for_a_program,
+    answered,
+    suggested,
+    suggestion_of_an_earlier_answer,
+    quoted_from_an_earlier_answer,
+    explained,
+    told_in_a_digest,
+    offered_in_settings,
+    chosen_in_settings,
+    listed_by_kb,
+    completed_by_kb,
+)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+async def test_the_words_of_a_base_reach_those_whom_it_is_for(scene: Scene, way: Way) -> None:
+    assert SECRET in repr(await way(scene, BOARD)).casefold()
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+async def test_the_words_of_a_base_reach_no_stranger(scene: Scene, way: Way) -> None:
+    try:
+        got = repr(await way(scene, STRANGERS))
+    except NotFound as refusal:
+        got = str(refusal)
+    assert SECRET not in got.casefold()
+
+
+async def test_a_base_that_is_closed_later_is_visible_no_more(scene: Scene) -> None:
+    bases = VisibleBases(scene.catalog)
+    assert await bases.names(STRANGERS) == {"handbook"}
+    await scene.catalog.save_base(KnowledgeBase("handbook", grants=BOARD.principals))
+    assert await bases.names(STRANGERS) == frozenset()
+    assert await bases.names(BOARD) == {"handbook", "canary"}
+    assert await bases.names(Audience(unrestricted=True)) == {"handbook", "canary"}
+
+
+async def test_narrowing_adds_nothing(scene: Scene) -> None:
+    bases = VisibleBases(scene.catalog)
+    assert await bases.names(STRANGERS, {"canary"}) == frozenset()
+    assert await bases.names(STRANGERS, ()) == frozenset()
+    assert await bases.names(BOARD, {"canary", "elsewhere"}) == {"canary"}
+
+
+async def test_a_name_selects_what_may_be_read_and_a_refusal_names_nothing_else(scene: Scene) -> None:
+    bases = VisibleBases(scene.catalog)
+    assert await bases.select("canary", BOARD) == {"canary"}
+    with pytest.raises(NotFound, match="handbook") as hidden:
+        await bases.select("canary", STRANGERS)
+    with pytest.raises(NotFound, match="handbook") as unknown:
+        await bases.select("falcon", STRANGERS)
+    assert str(hidden.value) == str(unknown.value).replace("falcon", "canary")
+    with pytest.raises(NotFound):
+        await bases.select("canary", BOARD, {"handbook"})
+
+
+async def test_an_admin_sees_every_base_where_nobody_else_reads_the_reply(scene: Scene) -> None:
+    queries = _queries(scene)
+    alone = await queries.visible(_caller(STRANGERS, is_admin=True, private=True))
+    watched = await queries.visible(_caller(STRANGERS, is_admin=True))
+    assert [base.name for base in alone] == ["canary", "handbook"]
+    assert [base.name for base in watched] == ["handbook"]
+
+
+async def _mirror_canary(scene: Scene, rights_until: str = "") -> None:
+    """The board's base mirrors the rights of a connected source from now on."""
+    (canary,) = [base for base in await scene.catalog.bases() if base.name == "canary"]
+    await scene.catalog.save_base(replace(canary, connection="wiki", rights_until=rights_until))
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+async def test_rights_that_were_not_read_again_in_time_let_nobody_read(scene: Scene, way: Way) -> None:
+    await _mirror_canary(scene, "2020-01-01T00:00:00+00:00")
+    try:
+        got = repr(await way(scene, BOARD))
+    except NotFound as refusal:
+        got = str(refusal)
+    assert SECRET not in got.casefold().replace(QUESTION.casefold(), "")  # which the board asked itself
+
+
+async def test_an_admin_sees_a_mirrored_base_only_where_they_may_read_it(scene: Scene) -> None:
+    await _mirror_canary(scene)
+    queries = _queries(scene)
+    seen = await queries.visible(_caller(STRANGERS, is_admin=True, private=True))
+    assert [base.name for base in seen] == ["handbook"]
+    granted = await queries.visible(_caller(BOARD, is_admin=True, private=True))
+    assert [base.name for base in granted] == ["canary", "handbook"]
+
+
+async def test_where_others_read_along_a_refusal_leads_to_a_direct_message_whatever_was_asked(scene: Scene) -> None:
+    scene.script.always("compose", "")
+    way_on, questions = "ask me in a direct message", ("Who sings, and when?", "What does the moon weigh?")
+    for question in questions:
+        assert way_on not in (await scene.asks(question, audience=STRANGERS)).text
+    await _mirror_canary(scene)
+    for question in questions:
+        assert way_on in (await scene.asks(question, audience=STRANGERS)).text
+        alone = Audience(frozenset({"slack:user:T/U1"}))
+        assert way_on not in (await scene.asks(question, audience=alone)).text
+
+
+def test_whom_a_base_is_for_is_asked_in_one_place() -> None:
+    """Beside it: of a removed base where it is restored, and of a restriction that waits for its confirmation."""
+    asking = [
+        str(path.relative_to(ROOT))
+        for package in ("core", "adapters", "bot")
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr == "visible_to"
+    ]
+    assert asking == [
+        "core/service/kb/bases.py",
+        "core/service/kb/removals.py",
+        "core/service/visibility.py",
+    ]
+
+
+KEY = ThreadKey("test", "T", "C", "t")
+WHEN = datetime(2026, 1, 5, tzinfo=UTC)
+
+
+def _document(source: str, version: str = "v1") -> Document:
+    return Document(document_id_of("handbook", source), "handbook", source, source, version, "text/plain", 1)
+
+
+def _evidence(number: int, document: Document) -> Evidence:
+    passage = Passage(
+        f"p{number}", "handbook", document.id, document.version, "s", 0, document.title, f"words of {document.source}"
+    )
+    return Evidence(number, Hit(passage, 0.9), "query")
+
+
+def _turn(number: int, *documents: Document) -> Turn:
+    cited = tuple(
+        Citation(n, number, f"p{n}", "handbook", one.source, one.title, "", f"words of {one.source}", 0.9)
+        for n, one in enumerate(documents, 1)
+    )
+    answer = f"words of {', '.join(one.source for one in documents)}"
+    return Turn(
+        f"question {number}", answer, Outcome.ANSWERED, Person("test:a"), WHEN, f"t{number}", "rewritten", cited
+    )
+
+
+async def _thread() -> tuple[VisibleMemory, InProcessCatalog, Document, Document]:
+    """A thread in which a leaflet and a handbook were cited."""
+    catalog, kept = InProcessCatalog(), InProcessMemory()
+    leaflet, handbook = _document("leaflet"), _document("handbook")
+    for document in (leaflet, handbook):
+        await catalog.publish(document)
+    await kept.remember(KEY, _turn(1, leaflet), [_evidence(1, leaflet)])
+    await kept.remember(KEY, _turn(2, handbook), [_evidence(2, handbook)])
+    await kept.remember(KEY, _turn(3), [])
+    await kept.summarise(KEY, "They spoke of the words of leaflet.", frozenset({"handbook"}), 1)
+    return VisibleMemory(kept, catalog), catalog, leaflet, handbook
+
+
+async def test_while_all_is_there_the_thread_is_remembered_as_it_was() -> None:
+    memory, _, _, _ = await _thread()
+    record = await memory.recall(KEY)
+    assert [turn.answer for turn in record.turns] == ["words of leaflet", "words of handbook", "words of "]
+    assert len(record.library) == 2
+    assert record.summary
+
+
+async def test_of_a_removed_document_neither_answer_evidence_quote_nor_summary_is_left() -> None:
+    memory, catalog, leaflet, _ = await _thread()
+    await catalog.withdraw(leaflet.id)
+    record = await memory.recall(KEY)
+    assert "leaflet" not in repr(record)
+    assert [turn.answer for turn in record.turns] == [TAKEN_OUT, "words of handbook", "words of "]
+    assert [turn.question for turn in record.turns] == ["question 1", "question 2", "question 3"]
+    assert [item.id for item in record.library] == [2]
+    assert record.total == 3
+
+
+async def test_of_a_replaced_version_the_answer_stays_but_it_is_evidence_no_more() -> None:
+    memory, catalog, leaflet, _ = await _thread()
+    await catalog.publish(replace(leaflet, version="v2"))
+    record = await memory.recall(KEY)
+    assert record.turns[0].answer == "words of leaflet"
+    assert [item.id for item in record.library] == [2]
+    assert record.summary
+
+
+async def test_what_is_restored_is_remembered_again() -> None:
+    memory, catalog, leaflet, _ = await _thread()
+    await catalog.withdraw(leaflet.id)
+    await memory.recall(KEY)
+    await catalog.publish(leaflet)
+    assert (await memory.recall(KEY)).turns[0].answer == "words of leaflet"
+
+
+async def test_a_parked_inquirys_evidence_is_looked_at_again() -> None:
+    memory, catalog, leaflet, _ = await _thread()
+    library = (await memory.recall(KEY)).library
+    await catalog.withdraw(leaflet.id)
+    assert [item.id for item in await still_visible(library, catalog)] == [2]
