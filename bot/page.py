@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from adapters.connectors.registry import connector_names
-from adapters.documents.page_pictures import SandboxedPagePictures
+from adapters.documents.parser import SandboxedPagePictures
 from adapters.platform_plugin import ConnectedPlatform, PlatformDeps, reveal, split_names
 from adapters.redis.web_stores import RedisAnswerStream, RedisWebSessions
 from adapters.web.access.rules import AccessRules

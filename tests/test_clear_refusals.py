@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.documents.media_types import detect
+from adapters.documents.reader import detect
 from adapters.encoders.model_files import ModelFiles, load_folder
 from adapters.files.blob_store import FolderBlobStore
 from core.model.errors import DocumentRejected, ModelUnavailable

@@ -21,84 +21,17 @@ MAX_DEPTH = 80
 MAX_SPAN = 100
 """Columns or rows that one cell may claim to span; more is a mistake or an attack."""
 
-_BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "center",
-        "dd",
-        "details",
-        "dialog",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hgroup",
-        "hr",
-        "html",
-        "legend",
-        "li",
-        "main",
-        "menu",
-        "nav",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    ]
-)
-_DROPPED = frozenset(
-    [
-        "script",
-        "style",
-        "noscript",
-        "template",
-        "iframe",
-        "object",
-        "embed",
-        "applet",
-        "svg",
-        "canvas",
-        "audio",
-        "video",
-        "map",
-        "head",
-        "link",
-        "meta",
-        "base",
-        "input",
-        "select",
-        "textarea",
-        "button",
-        "datalist",
-        "progress",
-        "meter",
-        "dialog",
-    ]
-)
+_BLOCKS = frozenset((
+    "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "dialog", "div", "dl", "dt",
+    "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr",
+    "html", "legend", "li", "main", "menu", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody", "td",
+    "tfoot", "th", "thead", "tr", "ul",
+))  # fmt: skip
+_DROPPED = frozenset((
+    "script", "style", "noscript", "template", "iframe", "object", "embed", "applet", "svg", "canvas", "audio", "video",
+    "map", "head", "link", "meta", "base", "input", "select", "textarea", "button", "datalist", "progress", "meter",
+    "dialog",
+))  # fmt: skip
 _LANGUAGE = re.compile(r"(?:language-|lang-|highlight-source-|brush:\s*|sourceCode\s+)([\w+#-]+)")
 _MAIL_ADDRESS = re.compile(r"[^@\s<>()|\[\]]{1,64}@[^@\s<>()|\[\]]{1,255}")
 _BREAK = "\u2028"

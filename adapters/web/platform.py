@@ -68,7 +68,7 @@ class WebPlatform:
     # --- the server
 
     def readiness_problem(self) -> str:
-        """It waits for nobody."""
+        """Report no problem: the page waits for nobody."""
         return ""
 
     def capabilities(self) -> PlatformCapabilities:
@@ -76,7 +76,7 @@ class WebPlatform:
         return PlatformCapabilities()
 
     def routes(self) -> Sequence[web.RouteDef]:
-        """The routes of every screen."""
+        """Return the routes of every screen."""
         behind = [*self._sign_in.routes(), *(route for screen in self._screens for route in screen.routes())]
         return (
             web.get("/static/{digest}/{name}", self._guard.outermost(static_file)),
@@ -110,11 +110,11 @@ class WebPlatform:
         return WebAnswerView(_question(incoming), message_state, self._stream, trace_id)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """What applies on the page: chosen for the page as a whole."""
+        """Return what applies on the page: chosen for the page as a whole."""
         return await self._user_actions.settings.effective_settings(PLATFORM)
 
     async def audience(self, incoming: Incoming) -> Audience:
-        """The one who asks, and they alone."""
+        """Return the one who asks, and they alone."""
         return audience_of(_person(incoming))
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
@@ -126,19 +126,19 @@ class WebPlatform:
         return ()
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """The text of the files on the question, read when it was asked."""
+        """Return the text of the files on the question, read when it was asked."""
         return await attached_texts(self._message_states, message)
 
     async def complete(self, message: IncomingMessage) -> IncomingMessage:
-        """The message as it is: a form brings all of it."""
+        """Return the message as it is: a form brings all of it."""
         return message
 
     async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
-        """The files on the question: on the page nothing else is above it."""
+        """Return the files on the question: on the page nothing else is above it."""
         return message.files
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
-        """A conversation here is with us alone: there is nothing to mute."""
+        """Do nothing: a conversation here has no other people to mute."""
 
     async def tell(self, incoming: Incoming, text: str) -> None:
         """Say it where the question stands, which is not worked on (any more)."""

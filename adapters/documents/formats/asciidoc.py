@@ -20,6 +20,7 @@ _TITLE = re.compile(r"^\.(?![.\s])(?P<words>\S.*)$")
 _LISTED = re.compile(r"^\s*(\*{1,5}|-|\.{1,5}|\d+\.)\s+(?P<words>\S.*)$")
 _DEFINED = re.compile(r"^(\s*)((?![^\n]{0,200}?://)\S[^\n]{0,200}?):{2,4}(?:\s+(?P<words>\S.*))?$")
 _NOTE = re.compile(r"^(NOTE|TIP|IMPORTANT|WARNING|CAUTION):\s+(?P<words>\S.*)$")
+_QUOTED = re.compile(r"(?:quote|verse)\s*,\s*(\S.*)")
 _NOTES = ("NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION")
 _DELIMITER = re.compile(r"^(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|--|`{3,}\w*)\s*$")
 _TABLE = re.compile(r"^[|,:!]={3,}\s*$")
@@ -106,8 +107,11 @@ class _Reading:
         return ""
 
     def label(self, found: re.Match[str]) -> str:
-        """Remember what the next block is; say it of a note."""
+        """Remember what the next block is; say it of a note, and who is quoted."""
         self._label = found[1]
+        if quoted := _QUOTED.match(found[1]):
+            source = quoted[1].replace('"', "")
+            return f"Quoted from {self._inline(source)}:"
         return f"{found[1].capitalize()}:" if found[1] in _NOTES else ""
 
     def led(self, found: re.Match[str], before: str, after: str = "") -> str:

@@ -6,37 +6,24 @@ without alternative text, embedded files) is named in the notes.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 
 from adapters.documents.format import Format
-from adapters.documents.formats.omml import latex
-from adapters.documents.office_package import is_office_xml, open_transitional
+from adapters.documents.formats.docx_text import ALTERNATE, ENDNOTE, SKIPPED, W, alternative_text, inline
 from adapters.documents.tables import table
-from adapters.documents.titles import choose_title, iso_date, with_address
+from adapters.documents.titles import choose_title, iso_date
+from adapters.documents.zip_package import is_office_xml, open_transitional
 from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
 
-W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _PICTURE = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
 _BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
-_ALTERNATE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-_SKIPPED = frozenset(
-    f"{W}{name}" for name in ("del", "moveFrom", "delText", "instrText", "rPr", "pPr", "sdtPr", "tblPr", "sectPr")
-) | {f"{_ALTERNATE}Fallback"}
 _HEADING_STYLE = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop)\s*([1-9])", re.IGNORECASE)
 MAX_DEPTH = 40
-Runs = list[tuple[str, bool]]
-"""Stretches of text, and whether each is bold."""
-_RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-_LINK_FIELD = re.compile(r'\bHYPERLINK\s+"(https?://[^"\s]+)"')
-_FIELD = "\x01"  # before the address of a field that is not closed yet; no XML has this character
 _PAGE_NUMBER = re.compile(r"[\W\d]*(?:page|seite|p\.?)?[\W\d]*(?:of|von|/)?[\W\d]*", re.IGNORECASE)
-ENDNOTE = "e"
-"""Stands before the number of an endnote: it would be a footnote's otherwise."""
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
@@ -110,7 +97,7 @@ class Walk:
                 yield from self.paragraph(child, depth)
             elif child.tag == f"{W}tbl":
                 yield from self.table(child, depth)
-            elif child.tag not in _SKIPPED and isinstance(child.tag, str):
+            elif child.tag not in SKIPPED and isinstance(child.tag, str):
                 yield from self.blocks(child, depth + 1)
 
     def paragraph(self, element: Any, depth: int) -> Iterator[Piece]:
@@ -127,7 +114,7 @@ class Walk:
         elif text:
             yield self.item(element, text) or Piece("paragraph", text, bold=bold)
         for box in element.iter(f"{W}txbxContent"):
-            if not any(up.tag in (f"{_ALTERNATE}Fallback", f"{W}txbxContent") for up in box.iterancestors()):
+            if not any(up.tag in (f"{ALTERNATE}Fallback", f"{W}txbxContent") for up in box.iterancestors()):
                 yield from self.blocks(box, depth + 1)
         for mark in element.iter(f"{W}commentReference"):
             if comment := self.comments.get(mark.get(f"{W}id") or ""):
@@ -180,8 +167,7 @@ class Walk:
 
 def _span(cell: Any) -> int:
     """How many columns a cell takes."""
-    span = cell.find(f"{W}tcPr/{W}gridSpan")
-    width = str(span.get(f"{W}val")) if span is not None else "1"
+    width = _val(cell, f"{W}tcPr/{W}gridSpan", "1")
     return min(int(width), 100) if width.isdigit() else 1
 
 
@@ -199,63 +185,6 @@ def _joined_header(upper: list[str], lower: list[str]) -> list[str]:
     return names
 
 
-def inline(element: Any, links: Mapping[str, str]) -> tuple[str, bool]:
-    """A paragraph's own text with the addresses of its links, and whether all of it is bold."""
-    runs: Runs = []
-    _collect(element, runs, links)
-    shown = [(text, bold) for text, bold in runs if text]
-    whole = bool(shown) and all(bold or not text.strip() for text, bold in shown)
-    text = "".join(text for text, _ in shown)
-    text = re.sub(r"[ \t\xa0]+", " ", text).replace(" \n", "\n").strip()
-    return re.sub(r"^(#+\s)", r"\\\1", text), whole
-
-
-def _collect(element: Any, runs: Runs, links: Mapping[str, str]) -> None:
-    """The text below a paragraph, text boxes excepted: they are blocks of their own.
-
-    The code of a field stands before the field's text, both between marks; a field for a link is a link.
-    """
-    for child in element:
-        if child.tag == f"{W}instrText" and (match := _LINK_FIELD.search(child.text or "")):
-            runs.append((_FIELD + match[1], False))
-        elif child.tag == f"{W}fldChar" and child.get(f"{W}fldCharType") == "end":
-            _close_field(runs)
-        elif child.tag in _SKIPPED or child.tag == f"{W}txbxContent" or not isinstance(child.tag, str):
-            continue
-        elif child.tag == f"{W}t":
-            runs.append((child.text or "", _is_bold(child.getparent())))
-        elif (text := _sign(child)) is not None:
-            runs.append((text, False))
-        else:
-            before = len(runs)
-            _collect(child, runs, links)
-            if address := _link_address(child, links):
-                _link(runs, before, address)
-
-
-def _link_address(element: Any, links: Mapping[str, str]) -> str:
-    """Where an element leads: a hyperlink by its relation, a simple field by its code."""
-    if element.tag == f"{W}hyperlink":
-        return links.get(element.get(f"{_RELATIONS}id") or "", "")
-    field_code = _LINK_FIELD.search(element.get(f"{W}instr") or "") if element.tag == f"{W}fldSimple" else None
-    return field_code[1] if field_code else ""
-
-
-def _close_field(runs: Runs) -> None:
-    """Make a link of the text since the code of a field for a link, where there is one."""
-    at = next((i for i in range(len(runs) - 1, -1, -1) if runs[i][0].startswith(_FIELD)), None)
-    if at is not None:
-        address = runs.pop(at)[0].removeprefix(_FIELD)
-        _link(runs, at, address)
-
-
-def _link(runs: Runs, start: int, address: str) -> None:
-    """Make one link of the runs from here on."""
-    words, bold = "".join(text for text, _ in runs[start:]), all(bold for _, bold in runs[start:])
-    if words.strip():
-        runs[start:] = [(with_address(words, address), bold)]
-
-
 def link_targets(part: Any) -> dict[str, str]:
     """The addresses outside of the document that a part of it leads to, by their ids."""
     return {
@@ -263,49 +192,6 @@ def link_targets(part: Any) -> dict[str, str]:
         for identifier, relation in part.rels.items()
         if relation.is_external and relation.reltype.endswith("/hyperlink")
     }
-
-
-def _sign(element: Any) -> str | None:
-    """What an element that is no text stands for: a space, a break, a reference, an equation; None for all others."""
-    writer = _SIGNS.get(element.tag.rpartition("}")[2])
-    return None if writer is None else writer(element)
-
-
-def _break(element: Any) -> str:
-    return " " if element.get(f"{W}type") in ("page", "column") else "\n"
-
-
-def _equation(element: Any) -> str:
-    """An equation in dollar signs: in the line, or apart from it."""
-    apart = element.tag == f"{_M}oMathPara"
-    formulas = [latex(formula) for formula in (element.iterchildren(f"{_M}oMath") if apart else (element,))]
-    mark = "$$" if apart else "$"
-    return "\n".join(f"{mark}{formula}{mark}" for formula in formulas if formula)
-
-
-def _alt(element: Any) -> str:
-    alt = re.sub(r"\s+", " ", element.get("descr") or "").strip()
-    alt = alt.removesuffix("AI-generated content may be incorrect.").removesuffix("Description automatically generated")
-    return f" [Image: {alt.strip()}] " if len(alt.strip()) > 2 and not re.fullmatch(r"[\w-]+\.\w{3,4}", alt) else ""
-
-
-_SIGNS: dict[str, Callable[[Any], str]] = {
-    "tab": lambda _: " ",
-    "ptab": lambda _: " ",
-    "br": _break,
-    "cr": _break,
-    "noBreakHyphen": lambda _: "-",
-    "footnoteReference": lambda element: f"[^{element.get(f'{W}id')}]",
-    "endnoteReference": lambda element: f"[^{ENDNOTE}{element.get(f'{W}id')}]",
-    "oMath": _equation,
-    "oMathPara": _equation,
-    "docPr": _alt,
-}
-
-
-def _is_bold(run: Any) -> bool:
-    mark = run.find(f"{W}rPr/{W}b")
-    return mark is not None and mark.get(f"{W}val") not in ("0", "false", "off")
 
 
 class _Styles:
@@ -316,21 +202,18 @@ class _Styles:
 
     def of(self, paragraph: Any) -> tuple[str, int]:
         """What the style is (title, code or nothing) and its heading level, 0 for none."""
-        direct = paragraph.find(f"{W}pPr/{W}outlineLvl")
-        if direct is not None and (direct.get(f"{W}val") or "9") < "9":
-            return "", int(direct.get(f"{W}val")) + 1
+        if (level := _val(paragraph, f"{W}pPr/{W}outlineLvl", "9")) < "9":
+            return "", int(level) + 1
         for style in self._chain(paragraph):
-            label = style.find(f"{W}name")
-            name = (label.get(f"{W}val") or "" if label is not None else "").lower()
+            name = _val(style, f"{W}name").lower()
             if match := _HEADING_STYLE.fullmatch(name):
                 return "", int(match[1])
             if name in ("title", "titel", "titre"):
                 return "title", 0
             if re.search(r"\bcode\b|preformatted|listing|macro text", name):
                 return "code", 0
-            level = style.find(f"{W}pPr/{W}outlineLvl")
-            if level is not None and (level.get(f"{W}val") or "9") < "9":
-                return "", int(level.get(f"{W}val")) + 1
+            if (level := _val(style, f"{W}pPr/{W}outlineLvl", "9")) < "9":
+                return "", int(level) + 1
         return "", 0
 
     def numbering(self, paragraph: Any) -> tuple[str, int] | None:
@@ -339,28 +222,30 @@ class _Styles:
             found = holder.find(f"{W}pPr/{W}numPr")
             if found is None:
                 continue
-            number, level = found.find(f"{W}numId"), found.find(f"{W}ilvl")
-            list_id = number.get(f"{W}val") if number is not None else None
-            depth = str(level.get(f"{W}val")) if level is not None else "0"
-            if list_id is not None:
+            list_id, depth = _val(found, f"{W}numId"), _val(found, f"{W}ilvl", "0")
+            if list_id:
                 return None if list_id == "0" else (list_id, int(depth) if depth.isdigit() else 0)
         for style in self._chain(paragraph):
-            label = style.find(f"{W}name")
-            if label is not None and str(label.get(f"{W}val")).lower().startswith(("list bullet", "list number")):
-                return str(label.get(f"{W}val")).lower().rstrip(" 0123456789"), 0
+            name = _val(style, f"{W}name").lower()
+            if name.startswith(("list bullet", "list number")):
+                return name.rstrip(" 0123456789"), 0
         return None
 
     def _chain(self, paragraph: Any) -> Iterator[Any]:
         """The paragraph's style and those it is based on."""
-        mark = paragraph.find(f"{W}pPr/{W}pStyle")
-        style_id = mark.get(f"{W}val") if mark is not None else None
+        style_id = _val(paragraph, f"{W}pPr/{W}pStyle")
         for _ in range(10):
             style = self._by_id.get(style_id)
             if style is None:
                 return
             yield style
-            based = style.find(f"{W}basedOn")
-            style_id = based.get(f"{W}val") if based is not None else None
+            style_id = _val(style, f"{W}basedOn")
+
+
+def _val(element: Any, path: str, default: str = "") -> str:
+    """Return the value that a setting below an element has."""
+    found = element.find(path)
+    return default if found is None else str(found.get(f"{W}val") or default)
 
 
 def _style_elements(document: Any) -> list[Any]:
@@ -381,11 +266,9 @@ def _numbering_formats(document: Any) -> dict[tuple[str, str], str]:
     for definition in root.iterchildren(f"{W}abstractNum"):
         levels = abstract.setdefault(definition.get(f"{W}abstractNumId"), {})
         for level in definition.iterchildren(f"{W}lvl"):
-            mark = level.find(f"{W}numFmt")
-            levels[level.get(f"{W}ilvl")] = mark.get(f"{W}val") if mark is not None else "decimal"
+            levels[level.get(f"{W}ilvl")] = _val(level, f"{W}numFmt", "decimal")
     for number in root.iterchildren(f"{W}num"):
-        link = number.find(f"{W}abstractNumId")
-        for level, kind in abstract.get(link.get(f"{W}val") if link is not None else "", {}).items():
+        for level, kind in abstract.get(_val(number, f"{W}abstractNumId"), {}).items():
             found[number.get(f"{W}numId"), level] = kind
     return found
 
@@ -443,7 +326,7 @@ def _left_out(document: Any) -> Iterator[str]:
     if next(body.iter(f"{W}del", f"{W}moveFrom"), None) is not None:
         yield "deleted text of tracked changes left out"
     marks = (mark for mark in body.iter(f"{_PICTURE}docPr") if mark.getparent().find(f".//{_BLIP}") is not None)
-    pictures = sum(not _alt(mark) for mark in marks)
+    pictures = sum(not alternative_text(mark) for mark in marks)
     if pictures:
         yield f"pictures without an alternative text not read: {pictures}"
     kinds = [relation.reltype.rpartition("/")[2] for relation in document.part.rels.values()]

@@ -1,7 +1,8 @@
 """Web pages: what of them is worth reading, and what they say about themselves."""
 
-import codecs
 import re
+from contextlib import suppress
+from urllib.parse import urljoin
 
 from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
@@ -40,6 +41,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
         _meta(page, "article:modified_time", "dcterms.modified", "last-modified", "og:updated_time", "date")
     )
     url = safe_link(_canonical(page))
+    _resolve_links(page, url)
     markdown = main_markdown(page)
     if not markdown:
         raise DocumentRejected(
@@ -61,7 +63,7 @@ def page_text(data: bytes, declared: str | None = None) -> str:
     head = data[:4096]
     match = _CHARSET.search(head) or _XML_ENCODING.search(head)
     declared = declared or (match[1].decode("ascii", "ignore") if match else None)
-    return re.sub(r"^\s*<\?xml[^>]*\?>", "", decode(data, declared if declared and _is_known(declared) else None))
+    return re.sub(r"^\s*<\?xml[^>]*\?>", "", decode(data, declared))
 
 
 def main_markdown(page: BeautifulSoup) -> str:
@@ -147,12 +149,16 @@ def _canonical(page: BeautifulSoup) -> str | None:
     return href or _meta(page, "og:url")
 
 
-def _is_known(encoding: str) -> bool:
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        return False
-    return True
+def _resolve_links(page: BeautifulSoup, url: str | None) -> None:
+    """Make links absolute where the page states its address, or the base of its links."""
+    base = page.find("base", href=True)
+    address = url or ""
+    with suppress(ValueError):
+        address = safe_link(urljoin(address, str(base["href"]) if isinstance(base, Tag) else "")) or ""
+    for link in page.find_all("a", href=True) if address else ():
+        if not str(link["href"]).startswith("#"):
+            with suppress(ValueError):
+                link["href"] = urljoin(address, str(link["href"]))
 
 
 _BEGINNING = re.compile(

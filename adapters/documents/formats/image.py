@@ -3,9 +3,9 @@
 import re
 from functools import partial
 
-from adapters.documents import media_types
+from adapters.documents import reader
 from adapters.documents.format import Format
-from adapters.documents.ocr.page_images import page_count
+from adapters.documents.page_images import page_count
 from adapters.documents.titles import stem
 from core.model.document_content import ParsedDocument, PicturePage
 
@@ -15,7 +15,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
     return ParsedDocument(
         title=stem(name),
         blocks=(),
-        media_type=media_types.detect(name, data),
+        media_type=reader.detect(name, data),
         picture_pages=tuple(PicturePage(number) for number in range(1, page_count(data) + 1)),
     )
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.documents.encodings import clean, decode
 from adapters.documents.format import Format
-from adapters.documents.formats.eml import html_to_text, letter
 from adapters.documents.formats.html import page_text
+from adapters.documents.formats.mail import html_to_text, letter
 from adapters.documents.zip_package import MAX_PART
 from core.model.document_content import ParsedDocument
 from core.model.errors import DocumentRejected

@@ -6,15 +6,18 @@ from typing import Any
 
 from adapters.documents.encodings import decode
 from adapters.documents.format import Format
-from adapters.documents.formats.text import read_markdown
+from adapters.documents.formats.markdown import read_markdown
 from adapters.documents.titles import choose_title
 from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
 
 MAX_CELLS = 20_000
 MAX_OUTPUT = 2_000
-"""Characters of one output: a result, not a listing."""
+"""Characters of one output: a result, not a listing. Of a longer one its beginning and its end are kept."""
 
+END_OF_OUTPUT = 500
+
+_LEFT_OUT = "\n[… left out …]\n"
 _ESCAPES = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 _EMBEDDED = re.compile(r"data:[\w/+.-]{1,60};base64,[A-Za-z0-9+/=\s]{40,}|\b[A-Za-z0-9+/]{200,}={0,2}")
 
@@ -34,12 +37,15 @@ def read(name: str, data: bytes) -> ParsedDocument:
     ]
     if not blocks:
         raise NoText("There is no text in this notebook.")
-    pictures = sum(_pictures(cell) for cell in cells)
+    notes = {
+        "pictures in outputs not read": sum(map(_pictures, cells)),
+        "long outputs shortened": sum(block.text.count(_LEFT_OUT) for block in blocks),
+    }
     return ParsedDocument(
         title=choose_title(name, markdown=[block.text for block in blocks]),
         blocks=tuple(blocks),
         media_type="application/x-ipynb+json",
-        notes=(f"pictures in outputs not read: {pictures}",) if pictures else (),
+        notes=tuple(f"{what}: {count}" for what, count in notes.items() if count),
     )
 
 
@@ -98,7 +104,9 @@ def _output(output: Any) -> str:
     text = _EMBEDDED.sub("", _ESCAPES.sub("", text)).strip()
     if re.fullmatch(r"<[\w.]+ (?:object |size )?[^<>]*>", text):
         return ""  # <Figure size 640x480 with 1 Axes>
-    return text if len(text) <= MAX_OUTPUT else f"{text[:MAX_OUTPUT]} …"
+    if len(text) <= MAX_OUTPUT:
+        return text
+    return f"{text[: MAX_OUTPUT - END_OF_OUTPUT].rstrip()}{_LEFT_OUT}{text[-END_OF_OUTPUT:].lstrip()}"
 
 
 def _pictures(cell: dict[str, Any]) -> int:

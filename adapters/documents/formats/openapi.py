@@ -14,6 +14,9 @@ from core.model.errors import DocumentRejected, NoText
 MAX_YAML = 8 * 1024 * 1024
 MAX_OPERATIONS = 5_000
 MAX_FIELDS = 200
+"""Fields of one object that are described; of the others the names are kept."""
+
+MAX_NAMES = 2_000
 MAX_DEPTH = 4
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
@@ -92,7 +95,8 @@ def _operation(api: Node, path: str, method: str, item: Node, operation: Node) -
         facts.append(("Needs", " or ".join(_scopes(_node(one)) for one in secured) or "no sign-in"))
     pieces.append("\n".join(f"- {label}: {text}" for label, text in facts if text))
     parameters = [_resolved(api, one) for one in (*_list(item.get("parameters")), *_list(operation.get("parameters")))]
-    if shown := "\n".join(filter(None, (_parameter(api, one) for one in parameters[:MAX_FIELDS]))):
+    named = [_line(one.get("name")) for one in parameters]
+    if shown := "\n".join(filter(None, (*(_parameter(api, one) for one in parameters[:MAX_FIELDS]), *_more(named)))):
         pieces.append(f"Parameters:\n\n{shown}")
     body = _node(_resolved(api, operation.get("requestBody")))
     fields, said = "\n".join(_fields(api, _content(body))), _line(body.get("description"))
@@ -151,6 +155,14 @@ def _fields(api: Node, schema: Any, depth: int = 0) -> Iterator[str]:
         below = inner if inner.get("properties") else inner.get("items")
         if below and depth + 1 < MAX_DEPTH and not _reference(value) and not _reference(below):
             yield from _fields(api, below, depth + 1)
+    yield from _more(list(properties), "  " * depth)
+
+
+def _more(names: list[str], indent: str = "") -> Iterator[str]:
+    """Yield a line with the names beyond those that are described."""
+    if further := names[MAX_FIELDS:MAX_NAMES]:
+        left = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+        yield f"{indent}- Further: {', '.join(further)}{left}"
 
 
 def _kind(schema: Any) -> str:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adapters.documents.formats.pdf_drawings import TickBox
-from adapters.documents.formats.pdf_frame import PageFrame, turn_upright
+from adapters.documents.formats.pdf_page import PageFrame, TickBox, turn_upright
 
 if TYPE_CHECKING:
     import pypdfium2
@@ -28,6 +27,8 @@ BESIDE = 25.0
 _CROSSES = frozenset("xXvV✓✔✗✘☒☑×■●n43l8")
 """What forms are ticked with: letters, and the names of the signs of ZapfDingbats and Wingdings."""
 
+_DATE_OR_YEAR = re.compile(r"(?:19|20)\d\d|\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|\d{4}[/.-]\d{1,2}[/.-]\d{1,2}")
+_OF_NUMBERS = frozenset(map(ord, "0123456789/.,:-"))
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
 _FIXED = re.compile(r"courier|mono|consolas|menlo|monaco|typewriter|cmtt|\bcode", re.IGNORECASE)
 _UNNAMED = re.compile(r"[\x00\x01\x03-\x08\x0b-\x1f\ufffe\uffff\ufffd\ue000-\uf8ff\u200b\u2060\ufeff]")
@@ -155,7 +156,7 @@ class PageText:
         """The line cut at wide gaps; check boxes that are drawn between its words as "[x]" and "[ ]"."""
         parts: list[Stretch] = []
         words: list[Word] = []
-        found = [self._word(*word) for word in _words(at, codes)]
+        found = self._with_joined_digits([self._word(*word) for word in _words(at, codes)], size)
         ticks = [tick for tick in ticks if any(word.is_near(tick.x) for word in found)]
         for new in found:
             if words and new.gap_to(words[-1]) > max(size * WIDE_GAP, 4.0):
@@ -168,7 +169,27 @@ class PageText:
     def _word(self, at: list[int], codes: list[int]) -> "Word":
         box = self.box(at[0])
         end = box if len(at) == 1 else self.box(at[-1])
-        return Word(codes, min(box[0], end[0]), max(box[1], end[1]))
+        return Word(codes, min(box[0], end[0]), max(box[1], end[1]), at[-1] + 1)
+
+    def _with_joined_digits(self, words: list["Word"], size: float) -> list["Word"]:
+        """Return the words with digits that are set apart one by one joined, where the line has such a number."""
+        runs: list[list[Word]] = []
+        for word in words:
+            if runs and word.goes_on(runs[-1][-1], size) and self._is_generated(runs[-1][-1].end):
+                runs[-1].append(word)
+            else:
+                runs.append([word])
+        if not any(len(run) > 1 and _is_date_or_year(run) for run in runs):
+            return words
+        return [
+            Word([code for word in run for code in word.codes], run[0].left, run[-1].right, run[-1].end) for run in runs
+        ]
+
+    def _is_generated(self, index: int) -> bool:
+        """Return whether a space is not in the file: pdfium puts it where it sees a gap."""
+        import pypdfium2.raw as pdfium
+
+        return bool(pdfium.FPDFText_IsGenerated(self.raw, index) == 1)
 
     def cell_lines(self, cells: Sequence[Box]) -> list[list[CellLine]]:
         """For each of these boxes of the shown page the lines of text inside it, from the top."""
@@ -240,6 +261,15 @@ class Word:
     codes: list[int]
     left: float
     right: float
+    end: int
+    """The index behind its last character."""
+
+    def goes_on(self, before: "Word", size: float) -> bool:
+        """Return whether this is one more digit, or sign between digits, of a number that is set digit by digit."""
+        last, length = before.codes[-1], len(self.codes)
+        short = length == 1 or (length == 2 and len(before.codes) == 1) or chr(last) in "/-"
+        numbers = last in _OF_NUMBERS and _OF_NUMBERS.issuperset(self.codes)
+        return short and numbers and 0 < self.left - before.right < size * 0.65
 
     def is_near(self, x: float) -> bool:
         """Whether a box to be ticked belongs beside this word."""
@@ -274,6 +304,11 @@ def _words(at: list[int], codes: list[int]) -> Iterator[tuple[list[int], list[in
             word[1].append(code)
     if word[0]:
         yield word
+
+
+def _is_date_or_year(words: Sequence[Word]) -> bool:
+    """Return whether digits that are set apart are a date, or a year of these centuries."""
+    return _DATE_OR_YEAR.fullmatch("".join(characters(word.codes) for word in words)) is not None
 
 
 def _part(words: Sequence[Word], ticks: Sequence[TickBox], after: float | None, *, last: bool = False) -> Stretch:

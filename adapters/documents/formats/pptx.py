@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.documents.format import Format
 from adapters.documents.number_format import shown_number
-from adapters.documents.office_package import is_office_xml, open_transitional
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date, with_address
-from adapters.documents.zip_package import xml
+from adapters.documents.zip_package import is_office_xml, open_transitional, xml
 from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
 

@@ -85,7 +85,7 @@ def _joined(bands: Sequence[tuple[int, Grid]]) -> Iterator[tuple[int, Grid]]:
     top, rows, named = 0, list[list[str]](), set[int]()
     for next_top, below in bands:
         gap = next_top - top - len(rows)
-        if rows and gap <= MAX_GAP and _goes_on(named, below):
+        if rows and gap <= MAX_GAP and (_goes_on(named, below) or _is_header_alone(rows, below)):
             rows.extend([""] for _ in range(gap))
             rows.extend(below)
             named |= _named_columns(below)
@@ -103,6 +103,14 @@ def _goes_on(named: set[int], below: Grid) -> bool:
         return False
     figures = {j for row in below for j, text in enumerate(row) if text and _NUMBER.fullmatch(text)}
     return bool(figures) and figures <= named
+
+
+def _is_header_alone(rows: Grid, below: Grid) -> bool:
+    """Return whether a row by itself names the columns of the rows of words below it, three or more."""
+    columns = [{j for j, text in enumerate(row) if text} for row in (rows[0], below[0])]
+    return (
+        len(rows) == 1 and len(below) > 1 and len(columns[0]) > 2 and columns[0] == columns[1] == _named_columns(rows)
+    )
 
 
 def _named_columns(rows: Grid) -> set[int]:

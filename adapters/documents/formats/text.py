@@ -1,76 +1,25 @@
-"""Formats that are already lines of text: Markdown and plain text.
+"""Plain text, and logs, whose entries are items each: a code in one is quoted with its own line and no other.
 
 Every line keeps its number: what has to go is blanked, not removed, so that a passage can name its lines.
 """
 
-import html
 import re
+from collections.abc import Iterator
 
 from adapters.documents.encodings import decode, without_data
 from adapters.documents.format import Format
-from adapters.documents.formats.markdown_blocks import with_plain_blocks
-from adapters.documents.formats.markdown_components import looks_like_mdx, with_components
-from adapters.documents.formats.markdown_links import addresses_in, with_inline_links
-from adapters.documents.html_tables import with_pipe_tables
-from adapters.documents.titles import choose_title, iso_date, safe_link
+from adapters.documents.titles import choose_title
 from core.model.document_content import Block, ParsedDocument
 from core.model.errors import NoText
-from core.model.markdown_lines import HEADING, fenced_runs, with_fences
+from core.model.markdown_lines import with_fences
 
 _UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
 _NO_HEADING = re.compile(r"^\s{0,3}([-*+>|#]|\d+[.)])(\s|$)|^\s{4,}|\|")
-# Templates of site generators (Jekyll, Hugo, Nunjucks): a reader of the site never sees them.
-_HIDDEN_PART = re.compile(r"\{%-?\s*comment\b.*?endcomment\s*-?%\}", re.DOTALL)
-_TAG = r"\{%[^{}]{0,300}%\}|\{\{[^{}]{0,300}\}\}"
-_LINKED = r"[^\[\]\n]{1,300}(?:\n[^\[\]\n]{1,300})?"  # the words of a link, which may go over a line
-_TEMPLATED_LINK = re.compile(rf"(?<!!)\[({_LINKED})\]\([^()\n]{{0,100}}(?:{_TAG})[^()\n]{{0,100}}\)")
-_TEMPLATE = re.compile(rf"(`[^`\n]*`)|({_TAG})")
-# ERB, of Middleman: what stands beside a page and what is put in. Where a helper is given a sentence, people read that.
-_ERB_PART = re.compile(r"<%-?\s*content_for\b.{0,5000}?<%-?\s*end\s*-?%>", re.DOTALL)
-_ERB = re.compile(r"(`+[^`\n]*`+)|<%.{0,2000}?%>", re.DOTALL)
-_QUOTED = re.compile(r"""(["'])((?:(?!\1)[^\n])*)\1""")
-_NO_WORDS = re.compile(r"^ {0,3}#{1,6}[ \t]*$", re.MULTILINE)
-# HTML within Markdown, outside of code. Only elements that HTML has: "<project-key>" is for the reader to fill in.
-_TAG_IN_TEXT = re.compile(
-    r"(`+[^`\n]*`+)|</?(?:(?P<set>abbr|a|b|code|em|font|i|kbd|mark|small|span|strong|sub|sup|u)"
-    r"|br|center|dd|details|div|dl|dt|figcaption|figure|h[1-6]|hr|img|li|ol|p|picture|pre|section|source|summary|table"
-    r"|tbody|td|th|thead|tr|ul|video)(?:\s[^<>]{0,600})?/?>",
-    re.IGNORECASE,
-)
-# A character written by its name or number, outside of code: "&hellip;". CommonMark has it mean the character and no
-# more: those that Markdown marks something with stay as they are written.
-_CHARACTER = re.compile(r"(`+[^`\n]*`+)|&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z][a-zA-Z\d]{1,31});")
-_MARKS = frozenset("\\`*_{}[]()#+|~")
-_NAMED = re.compile(r"""["']([^"'/.:]{2,80})["']""")
-# What a document says of itself to its readers: who keeps it, when it was changed. Not how a site shows it.
-_FOR_READERS = re.compile(
-    r"authors?|owners?|maintainers?|contact|(?:last_)?(?:updated|modified|edited|reviewed)|(?:reviewed|approved)_by"
-    r"|description|summary|subtitle|next_review|approved|effective|valid_(?:from|until)|version|edition|status"
-)
-_PAIR = re.compile(r"^([A-Za-z_][\w .-]*?)\s*[:=]\s*(.+?)\s*$")
-
-
-def read_markdown(name: str, data: bytes) -> ParsedDocument:
-    """Markdown as it is: front matter read, and blanked but for what people ask for; all headings with '#'."""
-    text, stated = _front_matter(without_data(decode(data)))
-    text = with_components(text, jsx=name.lower().endswith(".mdx") or looks_like_mdx(text))
-    blocks = with_plain_blocks(_without_html_blocks(text).split("\n"))
-    lines = _atx_headings(_without_marks(blocks).split("\n"))
-    body, first = trim_lines(lines)
-    if not body:
-        raise NoText("There is no text in this file.")
-    return ParsedDocument(
-        title=choose_title(name, stated.get("title"), markdown=[body]),
-        blocks=(Block(body, first_line=first),),
-        media_type="text/markdown",
-        modified=iso_date(_first(stated, "last_modified", "updated", "lastmod", "modified", "date")),
-        url=safe_link(_first(stated, "canonical", "canonical_url", "url", "permalink")),
-    )
 
 
 def read_text(name: str, data: bytes) -> ParsedDocument:
     """Plain text; lines underlined with '===' or '---' are headings."""
-    lines = _atx_headings(without_data(decode(data)).split("\n"), need=4)
+    lines = atx_headings(without_data(decode(data)).split("\n"), need=4)
     body, first = trim_lines(lines)
     if not body:
         raise NoText("There is no text in this file.")
@@ -89,7 +38,7 @@ def trim_lines(lines: list[str]) -> tuple[str, int]:
     return "\n".join(line.rstrip() for line in lines[filled[0] : filled[-1] + 1]), filled[0] + 1
 
 
-def _atx_headings(lines: list[str], *, need: int = 2) -> list[str]:
+def atx_headings(lines: list[str], *, need: int = 2) -> list[str]:
     """Setext headings ('Title' over '=====') as ATX ones, outside fences; the underline becomes blank."""
     done = list(lines)
     for i, (line, fenced) in enumerate(with_fences(lines)):
@@ -103,120 +52,62 @@ def _atx_headings(lines: list[str], *, need: int = 2) -> list[str]:
     return done
 
 
-def _without_html_blocks(text: str) -> str:
-    """HTML comments blanked: people do not see them, so answers must not quote them. Of code, they are seen.
+MAX_LINES = 300_000
+ENTRY_CHARS = 2_000
+"""Characters of an entry with the lines that continue it; what goes beyond them is an item of its own."""
 
-    Tables of HTML as pipe tables, before anything is taken for text.
-    """
-    runs = ((fenced, "\n".join(lines)) for fenced, lines in fenced_runs(text.split("\n")))
-    bare = (run if fenced else with_pipe_tables(_without_comments(run, but_indented=True)) for fenced, run in runs)
-    return "\n".join(bare)
+MOST_CONTINUED = 60
+"""Lines of a stack trace that stay with its entry."""
 
-
-def _without_comments(text: str, *, but_indented: bool = False) -> str:
-    """Without what stands between `<!--` and `-->`; a line that is indented like code and is but that may stay."""
-    done, at = "", 0
-    while (begun := text.find("<!--", at)) >= 0 and (ended := text.find("-->", begun) + 3) > 2:
-        line = text[text.rfind("\n", 0, begun) + 1 : begun]
-        comment = text[begun:ended]
-        stays = but_indented and "\n" not in comment and not line.strip() and len(line.expandtabs(4)) >= 4
-        done += text[at:begun] + (comment if stays else "\n" * comment.count("\n"))
-        at = ended
-    return done + text[at:]
+_MOMENT = (
+    r"\[?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d"
+    r"|\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d|[A-Z][a-z]{2} [ \d]?\d \d\d:\d\d:\d\d"
+    r"|\d\d[-/.]\d\d[-/.]\d{2,4} \d\d:\d\d:\d\d|\d\d:\d\d:\d\d[.,]\d|\d{10}(?:\.\d+)?\b)"
+)
+_LEVEL = r"\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b"
+_ENTRY = re.compile(rf"^(?:<\d{{1,3}}>)?(?:\S{{1,60}} (?:\S{{1,30}} ){{0,2}})?{_MOMENT}|^{_LEVEL}")
 
 
-def _without_marks(lines: list[str]) -> str:
-    """The text without what only its setting needs, outside of code."""
-    runs = [(fenced, "\n".join(run)) for fenced, run in fenced_runs("\n".join(lines).split("\n"))]
-    addresses = addresses_in(run for fenced, run in runs if not fenced)
-    bare = (run if fenced else _without_site_marks(with_inline_links(run, addresses)) for fenced, run in runs)
-    return "\n".join(bare)
+def read_log(name: str, data: bytes) -> ParsedDocument:
+    """The entries as a list, each with the lines that continue it."""
+    lines = decode(data).split("\n")
+    entries = list(_entries(lines[:MAX_LINES]))
+    if not entries:
+        raise NoText("There is no text in this file.")
+    notes = (f"only the first {MAX_LINES:,} lines were read",) if len(lines) > MAX_LINES else ()
+    numbers = tuple(number for number, _ in entries)
+    block = Block("\n".join(f"- {text}" for _, text in entries), first_line=numbers[0], lines=numbers)
+    return ParsedDocument(choose_title(name), (block,), "text/x-log", notes=notes)
 
 
-def _without_site_marks(text: str) -> str:
-    bare = _without_erb(_without_comments(text))
-    bare = _TAG_IN_TEXT.sub(lambda found: found[1] or ("" if found["set"] else " ") + _blank(found), bare)
-    bare = _CHARACTER.sub(lambda found: found[1] or _character(found[0]), _without_templates(bare))
-    return _NO_WORDS.sub("", "\n".join(map(_without_attributes, bare.split("\n"))))
+def _entries(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """(Line from 1, text) of each entry; what continues one is joined to it."""
+    begun, pieces, length = 0, list[str](), 0
+    for number, line in enumerate(lines, 1):
+        text = " ".join(line.split())
+        fits = len(pieces) < MOST_CONTINUED and length + len(text) < ENTRY_CHARS
+        if not text:
+            continue
+        if pieces and (not fits or _ENTRY.match(line)):
+            yield begun, " ".join(pieces)
+            pieces, length = [], 0
+        begun = begun if pieces else number
+        pieces.append(text)
+        length += len(text) + 1
+    if pieces:
+        yield begun, " ".join(pieces)
 
 
-def _without_erb(text: str) -> str:
-    if "<%" not in text:
-        return text
-    return _ERB.sub(lambda found: found[1] or _said_by_erb(found[0]), _ERB_PART.sub(_blank, text))
-
-
-def _said_by_erb(tag: str) -> str:
-    """The sentence that a tag is given to set, as `warning_text("Never …")`; and as many line breaks as it had."""
-    quoted = (found[2] for found in _QUOTED.finditer(tag) if tag.startswith("<%="))
-    return next((said for said in quoted if len(said.split()) > 1), "") + "\n" * tag.count("\n")
-
-
-def _character(named: str) -> str:
-    """What an HTML entity stands for; a blank for any kind of white space, so that lines stay lines."""
-    meant = html.unescape(named)
-    return named if meant in _MARKS else " " if meant.isspace() else meant
-
-
-def _without_attributes(line: str) -> str:
-    """Without what gives an anchor or a class to a heading, or to a block: "## Limits {#limits}", "{: .note }"."""
-    before, _, attributes = line.rstrip().rpartition("{")
-    if not attributes.endswith("}") or not attributes.startswith((":", "#", ".")):
-        return line
-    return before.rstrip() if HEADING.match(before) or (attributes[0] == ":" and not before.strip()) else line
-
-
-def _blank(found: re.Match[str]) -> str:
-    return "\n" * found[0].count("\n")
-
-
-def _words_of_link(found: re.Match[str]) -> str:
-    """The words of a link, and as many line breaks as it had."""
-    return found[1] + "\n" * (found[0].count("\n") - found[1].count("\n"))
-
-
-def _without_templates(text: str) -> str:
-    """A templated link's words stay, and what a tag names in quotes (a channel, a person); the rest is blanked."""
-    if "{%" not in text and "{{" not in text:
-        return text
-    text = _TEMPLATED_LINK.sub(_words_of_link, _HIDDEN_PART.sub(_blank, text))
-    return _TEMPLATE.sub(lambda found: found[1] or " ".join(_NAMED.findall(found[2])) + _blank(found), text)
-
-
-def _front_matter(text: str) -> tuple[str, dict[str, str]]:
-    """YAML ('---') or TOML ('+++') front matter: its plain pairs, and the text with its lines blank.
-
-    Those stay that a reader asks for: who wrote it, when it was updated.
-    """
-    lines = text.split("\n")
-    mark = lines[0].rstrip()
-    if mark not in ("---", "+++"):
-        return text, {}
-    end = next((i for i, line in enumerate(lines[1:200], 1) if line.rstrip() in (mark, "...")), None)
-    if end is None or not any(_PAIR.match(line) for line in lines[1:end]):
-        return text, {}
-    pairs = {i: match for i, line in enumerate(lines[1:end], 1) if (match := _PAIR.match(line))}
-    stated = {_key(pair): pair[2].strip("\"'") for pair in pairs.values()}
-    kept = [lines[i] if i in pairs and _FOR_READERS.fullmatch(_key(pairs[i])) else "" for i in range(end + 1)]
-    return "\n".join([*kept, *lines[end + 1 :]]), stated
-
-
-def _key(pair: re.Match[str]) -> str:
-    return re.sub(r"[\s-]", "_", pair[1].lower())
-
-
-def _first(stated: dict[str, str], *keys: str) -> str | None:
-    return next((stated[key] for key in keys if key in stated), None)
+def _is_log(known: str | None, head: str) -> bool:
+    """Whether lines begin with a moment or a level; a trace has many that do not."""
+    if known not in (None, "text/plain"):
+        return False
+    lines = [line for line in head.split("\n")[:80] if line.strip()]
+    entries = [line for line in lines if _ENTRY.match(line)]
+    return len(entries) >= 4 and len(entries) >= 0.2 * len(lines) and bool(_ENTRY.match(lines[0]))
 
 
 FORMATS = (
-    Format(
-        media_type="text/markdown",
-        read=read_markdown,
-        label="Markdown",
-        suffixes=("md", "markdown", "mdx", "mkd"),
-        not_a_title=r".*\.md",
-    ),
     Format(
         media_type="text/plain",
         read=read_text,
@@ -224,4 +115,5 @@ FORMATS = (
         suffixes=("txt", "text", "log"),
         not_a_title=r".*\.txt",
     ),
+    Format(media_type="text/x-log", read=read_log, label="logs", in_text=_is_log, rank=-1),
 )

@@ -60,7 +60,7 @@ class _Turn:
 def read(name: str, data: bytes) -> ParsedDocument:
     """What was said, in paragraphs by speaker, each stretch with its time."""
     lines = decode(data).split("\n")
-    cues = list(islice(_cues(lines), MAX_CUES + 1))
+    cues = list(islice(_cues(lines, blank_ends=lines[0].lstrip("\ufeff").startswith("WEBVTT")), MAX_CUES + 1))
     turns = [turn for turn in _turns(cues[:MAX_CUES], voiced=any("<v" in line for line in lines)) if turn.words]
     if not turns:
         raise NoText("There is no speech in this transcript.")
@@ -100,8 +100,8 @@ def _begins(turn: _Turn, speaker: str | None, start: float) -> bool:
     return rested or (ended and length > STRETCH_CHARS // 2) or length > 3 * STRETCH_CHARS
 
 
-def _cues(lines: list[str]) -> Iterator[_Cue]:
-    """The cues. Comments, styles and numbers of cues are passed over."""
+def _cues(lines: list[str], *, blank_ends: bool) -> Iterator[_Cue]:
+    """Yield the cues without comments, styles and numbers; a blank line ends a cue of WebVTT, not always one of SRT."""
     at = 0
     while at < len(lines):
         timing = _TIMING.match(lines[at])
@@ -109,11 +109,11 @@ def _cues(lines: list[str]) -> Iterator[_Cue]:
         if not timing:
             continue
         first, words = at, list[str]()
-        while at < len(lines) and lines[at].strip() and not _TIMING.match(lines[at]):
-            words.append(lines[at].strip())
+        while at < len(lines) and (lines[at].strip() or not blank_ends) and not _TIMING.match(lines[at]):
+            words += [lines[at].strip()] if lines[at].strip() else []
             at += 1
         if at < len(lines) and _TIMING.match(lines[at]) and words and words[-1].isdigit():
-            words.pop()  # the number of the next cue, where no blank line parts them
+            words.pop()  # the number of the next cue
         yield _seconds(timing.groups()[:4]), _seconds(timing.groups()[4:]), first, words
 
 

@@ -15,9 +15,8 @@ from adapters.documents.format import Format, Package
 from adapters.documents.formats.sheet_tables import Rows, regions, sheet_table
 from adapters.documents.formats.xlsx_extras import MAX_COLUMNS, SheetExtras, sheet_extras
 from adapters.documents.number_format import shown_number
-from adapters.documents.office_package import is_office_xml, open_transitional, without_part
 from adapters.documents.titles import choose_title, iso_date, with_address
-from adapters.documents.zip_package import open_package
+from adapters.documents.zip_package import is_office_xml, open_package, open_transitional, without_part
 from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
 

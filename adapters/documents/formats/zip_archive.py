@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from adapters.documents import media_types, reader
+from adapters.documents import reader
 from adapters.documents.format import Format
 from adapters.documents.titles import stem
 from adapters.documents.zip_package import check_sizes, open_package, part
@@ -63,7 +63,7 @@ def _blocks(
         path = member.filename.replace("\\", "/")
         data = part(package, member.filename)
         try:
-            media_type = media_types.detect(path, data)
+            media_type = reader.detect(path, data)
         except DocumentRejected as rejected:
             notes.append(f"{path[:100]}: {Exception.__str__(rejected)}")
             continue

@@ -68,12 +68,12 @@ def _run_task(name: str, data: bytes, task: str, page: PageWanted) -> list[dict[
     if task == "draw":
         import base64
 
-        from adapters.documents.page_drawing import draw
+        from adapters.documents.page_images import draw
 
         drawn = draw(data, page.number or 1, page.quote)
         return [drawn | {"png": base64.b64encode(drawn["png"]).decode()}]
     if task == "recognize":
-        from adapters.documents.ocr.recognizer import read_page
+        from adapters.documents.ocr import read_page
 
         return from_parsed(read_page(name, _member(data, page.member), page.number or 1))
     from adapters.documents import reader

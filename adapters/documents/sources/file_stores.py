@@ -15,14 +15,17 @@ from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from adapters.documents.sources.address import join_address, public_link, scheme_of, why_not_allowed
 from adapters.documents.sources.connections import (
     PINNED,
     HostGuard,
     Peer,
     Resolve,
     connection_options,
+    join_address,
+    public_link,
     resolve_with_system,
+    scheme_of,
+    why_not_allowed,
 )
 from core.model.errors import FetchRefused
 from core.ports.sources import PageGone, StoredFile

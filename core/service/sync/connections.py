@@ -321,7 +321,10 @@ class ConnectLinks:
         Raises NotFound where there is no page, or where others would read the link; StoreUnavailable.
         """
         if self.sessions is None or not self.address:
-            raise NotFound("The page has no address that people can reach.", remedy=f"Set WEB_ADDRESS. {_ELSEWHERE}")
+            raise NotFound(
+                "The page has no address that people can reach.",
+                remedy=f"Set WEB_ADDRESS and a way to sign in. {_ELSEWHERE}",
+            )
         if not caller.private:
             raise NotFound("Others would read the link here.", remedy="Ask me in a direct message.")
         session = WebSession(caller.person, SignInMethod.CHAT, is_admin=True, csrf=secrets.token_urlsafe(18))

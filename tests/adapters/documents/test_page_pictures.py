@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.documents.page_pictures import SandboxedPagePictures, picture_of
+from adapters.documents.parser import SandboxedPagePictures, picture_of
 from core.model.errors import DocumentRejected
 
 PDF = Path(__file__).parents[3] / "bot/samples/documents/policies/data-protection-overview.pdf"

@@ -36,6 +36,7 @@ def labels(question: str, evidence: list[Evidence]) -> list[str]:
     [
         ("What changed in the latest release?", ["7.2.1"]),
         ("what's new in the newest app version", ["7.2.1"]),
+        ("What's new?", ["7.2.1"]),
         ("What's new in v7.2?", ["7.2.1", "7.2.0"]),
         ("What's in release 7.1.0?", ["7.1.0"]),
         ("What's new in 7.x?", ["7.2.1", "7.2.0", "7.1.0"]),

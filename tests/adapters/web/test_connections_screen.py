@@ -283,7 +283,7 @@ async def test_a_link_from_a_chat_takes_nothing_from_who_is_signed_in(page: Page
 
 
 async def test_without_an_address_of_the_page_the_terminal_is_named() -> None:
-    with pytest.raises(NotFound, match=r"WEB_ADDRESS\. footnote connect in a terminal"):
+    with pytest.raises(NotFound, match=r"WEB_ADDRESS and a way to sign in\. footnote connect in a terminal"):
         await ConnectLinks(InProcessWebSessions(), "").issue(KbCommand(KbVerb.CONNECT), Room().caller(ADMIN))
 
 

@@ -3,6 +3,8 @@
 import json
 import zipfile
 from email.message import EmailMessage
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
 from io import BytesIO
 
 import pytest
@@ -347,3 +349,40 @@ def test_a_long_trace_is_kept_to_its_end() -> None:
 def test_text_with_a_few_dates_is_no_log() -> None:
     text = "2026-05-01 10:00 Ada took the keys.\n\nThen she left.\nNobody saw her.\nBen came later.\nHe had keys too."
     assert read("notes.txt", text.encode()).media_type == "text/plain"
+
+
+@pytest.mark.parametrize(
+    ("cue", "said"),
+    [
+        ("Put it into the sand bin.\n\nLeave by door 6.", "Put it into the sand bin. Leave by door 6."),
+        ("His number is\n\n4711.", "His number is 4711."),
+        ("One.\n\n\nTwo.\n\nThree.", "One. Two. Three."),
+    ],
+)
+def test_a_blank_line_inside_a_cue_of_srt_does_not_end_it(cue: str, said: str) -> None:
+    source = f"1\n00:00:01,000 --> 00:00:04,000\n{cue}\n\n2\n00:00:05,000 --> 00:00:06,000\nCall the porter.\n"
+
+    assert text_of(read("a.srt", source.encode())) == f"{said} Call the porter."
+
+
+@pytest.mark.parametrize("kind", ["mixed", "related", "digest"])
+def test_text_and_html_that_are_no_alternatives_are_both_read(kind: str) -> None:
+    mail = MIMEMultipart(kind)
+    mail["Subject"], mail["From"], mail["To"] = "Keys", "a@tarn.example", "b@tarn.example"
+    mail.attach(MIMEText("The code of the depot is 4711.", "plain"))
+    mail.attach(MIMEText("<p>The garage opens at seven.</p>", "html"))
+    mail.attach(MIMEText("Sent by the list.", "plain"))
+
+    text = text_of(read("a.eml", mail.as_bytes()))
+
+    assert text.endswith("The code of the depot is 4711.\n\nThe garage opens at seven.\n\nSent by the list.")
+
+
+@pytest.mark.parametrize("kind", ["mixed", "related", "alternative"])
+def test_html_that_says_the_same_as_the_text_is_read_once(kind: str) -> None:
+    mail = MIMEMultipart(kind)
+    mail["Subject"], mail["From"], mail["To"] = "Keys", "a@tarn.example", "b@tarn.example"
+    mail.attach(MIMEText("The code of the depot is 4711.", "plain"))
+    mail.attach(MIMEText("<p>The code of the depot is <b>4711</b>.</p>", "html"))
+
+    assert text_of(read("a.eml", mail.as_bytes())).endswith("To: b@tarn.example\n\nThe code of the depot is **4711**.")

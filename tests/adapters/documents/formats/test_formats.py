@@ -8,8 +8,7 @@ from itertools import pairwise
 import pytest
 
 from adapters.documents.formats.msg import unpack_rtf
-from adapters.documents.media_types import detect
-from adapters.documents.reader import read
+from adapters.documents.reader import detect, read
 from core.model.document_content import ParsedDocument
 from core.model.errors import DocumentRejected
 from tests.adapters.documents.hostile import packed, word

@@ -66,3 +66,37 @@ def test_a_page_of_too_many_tags_is_refused_with_its_number() -> None:
 def test_what_is_removed_with_furniture_is_not_looked_at_again() -> None:
     page = "<nav><div class='menu'><a>Home</a></div></nav>" + "<p>Refunds take 30 days. " * 20
     assert "Home" not in markdown(page)
+
+
+@pytest.mark.parametrize(
+    ("head", "href", "shown"),
+    [
+        ('<link rel="canonical" href="https://wiki.tarn.example/hr/absence">', "forms/a", "/hr/forms/a"),
+        ('<base href="https://wiki.tarn.example/base/">', "../form", "/form"),
+        ('<meta property="og:url" content="https://wiki.tarn.example/hr/">', "/f.pdf", "/f.pdf"),
+        ('<base href="/files/"><link rel="canonical" href="https://wiki.tarn.example/hr/">', "f.pdf", "/files/f.pdf"),
+    ],
+)
+def test_a_relative_link_is_shown_with_the_address_of_its_page(head: str, href: str, shown: str) -> None:
+    body = f'<p>Send the <a href="{href}">absence form</a> before noon.</p>'
+    page = f"<html><head>{head}</head><body>{body}</body></html>"
+
+    assert markdown(page) == f"Send the [absence form](https://wiki.tarn.example{shown}) before noon."
+
+
+@pytest.mark.parametrize(
+    ("head", "href"),
+    [
+        ("", "form"),
+        ('<base href="javascript:alert(1)">', "form"),
+        ('<base href="https://user:secret@wiki.tarn.example/">', "form"),
+        ('<link rel="canonical" href="https://wiki.tarn.example/">', "javascript:alert(1)"),
+        ('<link rel="canonical" href="https://wiki.tarn.example/">', "https://[bad"),
+        ('<link rel="canonical" href="https://wiki.tarn.example/">', "#part"),
+    ],
+)
+def test_a_link_without_a_sound_address_is_its_words(head: str, href: str) -> None:
+    body = f'<p>Send the <a href="{href}">absence form</a> before noon.</p>'
+    page = f"<html><head>{head}</head><body>{body}</body></html>"
+
+    assert markdown(page) == "Send the absence form before noon."

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.documents.media_types import detect
-from adapters.documents.reader import read
+from adapters.documents.reader import detect, read
 from core.model.document_content import ParsedDocument
 from core.model.errors import DocumentRejected
 from tests.adapters.documents.formats.test_formats import compound

@@ -215,3 +215,59 @@ def test_a_file_without_its_end_says_so_and_gives_what_is_left() -> None:
     parsed = read("a.pdf", data[: data.index(b"startxref")])
     assert text_of(parsed) == "Refunds take five days"
     assert parsed.notes == ("the end of this file is missing; what is left of it was read",)
+
+
+def square_of_lines(x: int, y: int, *, thin: bool) -> bytes:
+    """A square of four paths: strokes, or rectangles as thin as strokes."""
+    sides = ((x, y, 9, 0), (x, y + 9, 9, 0), (x, y, 0, 9), (x + 9, y, 0, 9))
+    if thin:
+        return b"".join(b"%d %d %g %g re f " % (a, b, w or 0.6, h or 0.6) for a, b, w, h in sides)
+    return b"".join(b"%d %d m %d %d l S " % (a, b, a + w, b + h) for a, b, w, h in sides)
+
+
+@pytest.mark.parametrize("thin", [False, True])
+@pytest.mark.parametrize(
+    "mark",
+    [
+        b"%d 701 m %d 707 l S %d 707 m %d 701 l S ",  # a cross
+        b"%d 704 m %d 701 l S %d 701 m %d 707 l S ",  # a tick
+        b"%d 702 m %d 702 l %d 706 l %d 706 l h f ",  # filled
+    ],
+)
+def test_a_box_drawn_as_lines_is_ticked_or_not(mark: bytes, *, thin: bool) -> None:
+    drawing = b""
+    for y, (question, yes) in zip((700, 670, 640), (("Ramp up", 1), ("Seal broken", 0), ("Door shut", 1)), strict=True):
+        drawing += b"BT /F1 11 Tf 60 %d Td (%s:) Tj ET " % (y, question.encode())
+        for x, word, ticked in ((160, b"Yes", yes), (230, b"No", not yes)):
+            drawing += square_of_lines(x, y, thin=thin) + b"BT /F1 11 Tf %d %d Td (%s) Tj ET " % (x + 14, y, word)
+            shifted = mark.replace(b"70", b"%d" % (y // 10)) % (x + 2, x + 7, x + 2, x + 7)
+            drawing += shifted if ticked else b""
+
+    text = text_of(read("a.pdf", raw_pdf((b"", drawing))))
+
+    assert "Ramp up: [x] Yes [ ] No\n\nSeal broken: [ ] Yes [x] No\n\nDoor shut: [x] Yes [ ] No" in text
+
+
+def set_apart(text: str, x: float, y: int, gap: float) -> bytes:
+    """Text with each digit and sign placed by itself, this far from the next, in points."""
+    from fpdf import FPDF
+
+    widths = FPDF(unit="pt")
+    widths.set_font("Helvetica", size=11)
+    drawn = b""
+    for letter in text:
+        drawn += b"BT /F1 11 Tf %g %d Td (%s) Tj ET " % (x, y, letter.encode()) if letter != " " else b""
+        x += widths.get_string_width(letter) + (gap if letter in "0123456789/-" else 0)
+    return drawn
+
+
+@pytest.mark.parametrize("gap", [1.5, 2.5, 3.5])
+@pytest.mark.parametrize("text", ["02/11/2029", "2029-11-02", "30 June 2028"])
+def test_a_date_that_is_set_digit_by_digit_is_one(text: str, gap: float) -> None:
+    assert text in text_of(read("a.pdf", raw_pdf((b"", set_apart(f"ends {text}", 60, 700, gap)))))
+
+
+def test_single_digits_beside_each_other_stay_apart() -> None:
+    scores = b"".join(b"BT /F1 11 Tf %d 700 Td (%d) Tj ET " % (60 + 10 * at, at + 1) for at in range(6))
+
+    assert "1 2 3 4 5 6" in text_of(read("a.pdf", raw_pdf((b"", scores))))

@@ -50,6 +50,16 @@ def test_rows_below_a_gap_keep_the_names_of_their_columns(rows: list[list[Any]],
     assert expected in text_of(sheet_of(rows))
 
 
+@pytest.mark.parametrize("gap", [1, 2, 3])
+def test_rows_of_words_below_a_gap_keep_the_names_of_their_columns(gap: int) -> None:
+    names, first, second = ["Crew", "Lead", "Town"], ["Ash", "Mira", "Corwell"], ["Birch", "Jan", "Dunmere"]
+
+    text = text_of(sheet_of([names, *[[]] * gap, first, second]))
+
+    table = ["| Crew | Lead | Town |", "| --- | --- | --- |", "| Ash | Mira | Corwell |", "| Birch | Jan | Dunmere |"]
+    assert text.endswith("\n".join(table))
+
+
 def test_a_long_sheet_with_an_empty_row_between_all_rows_is_one_table() -> None:
     rows = [row for i in range(4_000) for row in ([f"Van {i}", i + 0.5, "ok"], [])]
     parsed = sheet_of([["Fuel", "Litres", "State"], [], *rows])

@@ -241,3 +241,45 @@ def test_front_matter_keeps_what_readers_are_told() -> None:
 def test_json_in_other_letters_is_recognized_without_its_ending() -> None:
     rows = [{"имя": f"Склад номер {i}", "город": "Екатеринбург"} for i in range(2_000)]
     assert read("export", json.dumps(rows, ensure_ascii=False).encode()).media_type == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        ("quote, Ada Byron, Notes of 1843", "Quoted from Ada Byron, Notes of 1843:"),
+        ("quote, Tom", "Quoted from Tom:"),
+        ('verse, C. Reeve, "Sea"', "Quoted from C. Reeve, Sea:"),
+    ],
+)
+def test_who_is_quoted_in_asciidoc_is_kept(label: str, said: str) -> None:
+    text = text_of(read("a.adoc", f"= Guide\n\n[{label}]\n____\nThe engine weaves patterns.\n____\n".encode()))
+
+    assert text.rstrip() == f"# Guide\n\n{said}\n\nThe engine weaves patterns."
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"output_type": "stream", "text": [f"step {n}\n" for n in range(900)] + ["accuracy 0.93\n"]},
+        {"output_type": "execute_result", "data": {"text/plain": "begin " + "row\n" * 900 + "accuracy 0.93"}},
+        {"output_type": "display_data", "data": {"text/markdown": "| a |\n" * 900 + "accuracy 0.93"}},
+    ],
+)
+def test_a_long_output_of_a_notebook_keeps_its_end_and_is_named(output: dict[str, Any]) -> None:
+    book = {"cells": [{"cell_type": "code", "source": "train()", "outputs": [output]}], "nbformat": 4}
+
+    parsed = read("a.ipynb", json.dumps(book).encode())
+
+    assert "accuracy 0.93\n```" in text_of(parsed)
+    assert parsed.notes == ("long outputs shortened: 1",)
+
+
+@pytest.mark.parametrize("count", [201, 260, 2_500])
+def test_fields_beyond_those_that_are_described_are_named(count: int) -> None:
+    fields = {f"field_{number}": {"type": "string"} for number in range(count)}
+    api = {"openapi": "3.0.0", "info": {"title": "T"}, "components": {"schemas": {"Big": {"properties": fields}}}}
+
+    last = text_of(read("a.json", json.dumps(api).encode())).split("\n")[-1]
+
+    assert last.startswith("- Further: field_200")
+    assert last.endswith(f"field_{count - 1}" if count < 2_000 else "field_1999 and 500 more")

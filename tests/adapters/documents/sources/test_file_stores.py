@@ -14,8 +14,14 @@ from typing import ClassVar
 
 import pytest
 
-from adapters.documents.sources.address import public_link, why_not_allowed
-from adapters.documents.sources.connections import HostGuard, Peer, connection_options, require_drivers
+from adapters.documents.sources.connections import (
+    HostGuard,
+    Peer,
+    connection_options,
+    public_link,
+    require_drivers,
+    why_not_allowed,
+)
 from adapters.documents.sources.file_stores import FsspecFileStores
 from core.model.errors import ConfigurationError, FetchRefused
 from core.ports.sources import PageGone, StoredFile

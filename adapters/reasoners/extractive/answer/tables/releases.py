@@ -26,7 +26,9 @@ _NEWS = re.compile(
 )
 _RELEASED = re.compile(r"\b(?:releas|shipp|launch)\w*|\bcame out\b|\bchangelog\b", re.IGNORECASE)
 _LATEST = re.compile(
-    r"\b(?:latest|newest|most recent|last|current) (?:[\w-]+ ){0,2}(?:releases?|versions?|updates?)\b", re.IGNORECASE
+    r"\b(?:latest|newest|most recent|last|current) (?:[\w-]+ ){0,2}(?:releases?|versions?|updates?)\b"
+    r"|^what(?:['’]?s| is| has)? (?:new|changed)\W*$",
+    re.IGNORECASE,
 )
 _ASKED_VERSION = re.compile(
     r"\b(?:releases?|versions?|v)[ .]?(\d+(?:\.\d+)*)(?:\.x)?\b|\b(\d+(?:\.\d+)*)\.x\b"

@@ -1,16 +1,30 @@
-"""Equations of office documents (OMML, ECMA-376 part 1, 22.1) as LaTeX.
+"""A paragraph of an office document as text: its runs, links and references, and its equations (OMML) as LaTeX.
 
-Covers what Word's equation editor writes: fractions, roots, scripts, sums and integrals, brackets, matrices, accents,
-function names and aligned equations. Anything else becomes the text inside it.
+Of OMML (ECMA-376 part 1, 22.1) it knows what Word's equation editor writes: fractions, roots, scripts, sums and
+integrals, brackets, matrices, accents, function names, aligned equations. Anything else becomes the text inside it.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from adapters.documents.titles import with_address
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+ALTERNATE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+SKIPPED = frozenset(
+    f"{W}{name}" for name in ("del", "moveFrom", "delText", "instrText", "rPr", "pPr", "sdtPr", "tblPr", "sectPr")
+) | {f"{ALTERNATE}Fallback"}
+Runs = list[tuple[str, bool]]
+"""Stretches of text, and whether each is bold."""
+_RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_LINK_FIELD = re.compile(r'\bHYPERLINK\s+"(https?://[^"\s]+)"')
+_FIELD = "\x01"  # before the address of a field that is not closed yet; no XML has this character
+ENDNOTE = "e"
+"""Stands before the number of an endnote: it would be a footnote's otherwise."""
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-MAX_DEPTH = 40
-_SIGNS = {
+MAX_NESTED = 40
+_SYMBOLS = {
     "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta", "ε": r"\epsilon", "ζ": r"\zeta", "η": r"\eta",
     "θ": r"\theta", "ι": r"\iota", "κ": r"\kappa", "λ": r"\lambda", "μ": r"\mu", "ν": r"\nu", "ξ": r"\xi", "π": r"\pi",
     "ρ": r"\rho", "σ": r"\sigma", "τ": r"\tau", "υ": r"\upsilon", "φ": r"\varphi", "ϕ": r"\phi", "χ": r"\chi",
@@ -35,9 +49,110 @@ _FUNCTIONS = re.compile(
 _SETTINGS = re.compile(r"(Pr|ctrlPr|rPr)$")
 
 
+def inline(element: Any, links: Mapping[str, str]) -> tuple[str, bool]:
+    """A paragraph's own text with the addresses of its links, and whether all of it is bold."""
+    runs: Runs = []
+    _collect(element, runs, links)
+    shown = [(text, bold) for text, bold in runs if text]
+    whole = bool(shown) and all(bold or not text.strip() for text, bold in shown)
+    text = "".join(text for text, _ in shown)
+    text = re.sub(r"[ \t\xa0]+", " ", text).replace(" \n", "\n").strip()
+    return re.sub(r"^(#+\s)", r"\\\1", text), whole
+
+
+def _collect(element: Any, runs: Runs, links: Mapping[str, str]) -> None:
+    """The text below a paragraph, text boxes excepted: they are blocks of their own.
+
+    The code of a field stands before the field's text, both between marks; a field for a link is a link.
+    """
+    for child in element:
+        if child.tag == f"{W}instrText" and (match := _LINK_FIELD.search(child.text or "")):
+            runs.append((_FIELD + match[1], False))
+        elif child.tag == f"{W}fldChar" and child.get(f"{W}fldCharType") == "end":
+            _close_field(runs)
+        elif child.tag in SKIPPED or child.tag == f"{W}txbxContent" or not isinstance(child.tag, str):
+            continue
+        elif child.tag == f"{W}t":
+            runs.append((child.text or "", _is_bold(child.getparent())))
+        elif (text := _sign(child)) is not None:
+            runs.append((text, False))
+        else:
+            before = len(runs)
+            _collect(child, runs, links)
+            if address := _link_address(child, links):
+                _link(runs, before, address)
+
+
+def _link_address(element: Any, links: Mapping[str, str]) -> str:
+    """Where an element leads: a hyperlink by its relation, a simple field by its code."""
+    if element.tag == f"{W}hyperlink":
+        return links.get(element.get(f"{_RELATIONS}id") or "", "")
+    field_code = _LINK_FIELD.search(element.get(f"{W}instr") or "") if element.tag == f"{W}fldSimple" else None
+    return field_code[1] if field_code else ""
+
+
+def _close_field(runs: Runs) -> None:
+    """Make a link of the text since the code of a field for a link, where there is one."""
+    at = next((i for i in range(len(runs) - 1, -1, -1) if runs[i][0].startswith(_FIELD)), None)
+    if at is not None:
+        address = runs.pop(at)[0].removeprefix(_FIELD)
+        _link(runs, at, address)
+
+
+def _link(runs: Runs, start: int, address: str) -> None:
+    """Make one link of the runs from here on."""
+    words, bold = "".join(text for text, _ in runs[start:]), all(bold for _, bold in runs[start:])
+    if words.strip():
+        runs[start:] = [(with_address(words, address), bold)]
+
+
+def _sign(element: Any) -> str | None:
+    """What an element that is no text stands for: a space, a break, a reference, an equation; None for all others."""
+    writer = _SIGNS.get(element.tag.rpartition("}")[2])
+    return None if writer is None else writer(element)
+
+
+def _break(element: Any) -> str:
+    return " " if element.get(f"{W}type") in ("page", "column") else "\n"
+
+
+def _equation(element: Any) -> str:
+    """An equation in dollar signs: in the line, or apart from it."""
+    apart = element.tag == f"{M}oMathPara"
+    formulas = [latex(formula) for formula in (element.iterchildren(f"{M}oMath") if apart else (element,))]
+    mark = "$$" if apart else "$"
+    return "\n".join(f"{mark}{formula}{mark}" for formula in formulas if formula)
+
+
+def alternative_text(element: Any) -> str:
+    """Return what a person wrote about a picture; empty for a file name or what a program guessed."""
+    alt = re.sub(r"\s+", " ", element.get("descr") or "").strip()
+    alt = alt.removesuffix("AI-generated content may be incorrect.").removesuffix("Description automatically generated")
+    return f" [Image: {alt.strip()}] " if len(alt.strip()) > 2 and not re.fullmatch(r"[\w-]+\.\w{3,4}", alt) else ""
+
+
+_SIGNS: dict[str, Callable[[Any], str]] = {
+    "tab": lambda _: " ",
+    "ptab": lambda _: " ",
+    "br": _break,
+    "cr": _break,
+    "noBreakHyphen": lambda _: "-",
+    "footnoteReference": lambda element: f"[^{element.get(f'{W}id')}]",
+    "endnoteReference": lambda element: f"[^{ENDNOTE}{element.get(f'{W}id')}]",
+    "oMath": _equation,
+    "oMathPara": _equation,
+    "docPr": alternative_text,
+}
+
+
+def _is_bold(run: Any) -> bool:
+    mark = run.find(f"{W}rPr/{W}b")
+    return mark is not None and mark.get(f"{W}val") not in ("0", "false", "off")
+
+
 def latex(element: Any, depth: int = 0) -> str:
     """An `m:oMath` or a part of one as LaTeX without dollar signs."""
-    if depth > MAX_DEPTH:
+    if depth > MAX_NESTED:
         return "".join(element.itertext())
     return _tidy("".join(_parts(element, depth)))
 
@@ -49,18 +164,18 @@ def _parts(element: Any, depth: int) -> Iterator[str]:
         name = child.tag.rpartition("}")[2]
         if child.tag == f"{M}r":
             yield "".join(_run(piece.text or "") for piece in child.iter(f"{M}t"))
-        elif child.tag.startswith(M) and name in _WRITERS:
-            yield _WRITERS[name](child, depth + 1)
+        elif child.tag.startswith(M) and name in _FORMULAS:
+            yield _FORMULAS[name](child, depth + 1)
         elif not _SETTINGS.search(name):
             yield latex(child, depth + 1)
 
 
 def _run(text: str) -> str:
-    return "".join(map(_sign, text))
+    return "".join(map(_symbol, text))
 
 
-def _sign(sign: str) -> str:
-    written = _SIGNS.get(sign, sign)
+def _symbol(sign: str) -> str:
+    written = _SYMBOLS.get(sign, sign)
     return f"{written} " if written.startswith("\\") else written
 
 
@@ -152,7 +267,7 @@ def _limit(mark: str) -> Callable[[Any, int], str]:
     return lambda element, depth: f"{_of(element, 'e', depth)}{mark}{{{_of(element, 'lim', depth)}}}"
 
 
-_WRITERS: dict[str, Callable[[Any, int], str]] = {
+_FORMULAS: dict[str, Callable[[Any, int], str]] = {
     "f": _fraction,
     "rad": _root,
     "sSup": _scripts,

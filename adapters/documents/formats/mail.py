@@ -1,14 +1,17 @@
-"""Mail (EML, and mail saved as text): who, when, about what, the body, invitations, the names of attachments.
+"""Mail (EML, mail saved as text, MBOX): who, when, about what, the body, invitations, names of attachments.
 
 Attachments themselves are not read: they are added as files where they are wanted.
 """
 
 import codecs
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from email import policy
 from email.errors import MessageError
 from email.message import EmailMessage
 from email.parser import BytesParser
+from typing import Any
 
 from adapters.documents.encodings import clean, decode
 from adapters.documents.format import Format
@@ -87,29 +90,50 @@ def html_to_text(markup: str) -> str:
 
 def _content(message: EmailMessage) -> tuple[str, list[str]]:
     """(the body as Markdown, the attachments' names)."""
-    texts: list[str] = []
-    pages: list[str] = []
-    attachments: list[str] = []
-    invited: list[str] = []
-    for i, part in enumerate(message.walk()):
-        if i > MAX_PARTS:
-            break
-        if part.is_multipart() or not isinstance(part, EmailMessage):
-            continue
-        file_name = part.get_filename()
-        if part.get_content_type() == "text/calendar" or (file_name or "").lower().endswith(".ics"):
-            payload = part.get_payload(decode=True)
-            invited.append(invitation(payload) if isinstance(payload, bytes) else "")
-        elif file_name or part.get_content_disposition() == "attachment":
-            attachments.append(re.sub(r"\s+", " ", file_name or part.get_content_type()))
-        elif part.get_content_type() == "text/plain":
-            texts.append(_text(part))
-        elif part.get_content_type() == "text/html":
-            pages.append(_text(part))
-    plain = "\n\n".join(text.strip() for text in texts if text.strip())
-    rich = "\n\n".join(html_to_text(page) for page in pages)
-    better = rich if len(rich) > len(plain) * 0.6 and rich.strip() else plain
-    return "\n\n".join(dict.fromkeys(filter(None, (better or plain, *invited)))), attachments
+    found = _Found()
+    body = _read_part(message, found)
+    return "\n\n".join(dict.fromkeys(filter(None, (body, *found.invited)))), found.attachments
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a mail has beside its body, and how many of its parts have been read."""
+
+    attachments: list[str] = field(default_factory=list)
+    invited: list[str] = field(default_factory=list)
+    parts: int = 0
+
+
+def _read_part(part: Any, found: _Found) -> str:
+    """Return what a part and those in it say; of alternatives the HTML, unless it says much less than the text."""
+    found.parts += 1
+    kind = part.get_content_type()
+    if found.parts > MAX_PARTS or not isinstance(part, EmailMessage):
+        return ""
+    if part.is_multipart():
+        said = [(inner.get_content_type(), _read_part(inner, found)) for inner in part.iter_parts()]
+        plain = [text for inner, text in said if text and inner == "text/plain"]
+        rich = "\n\n".join(text for inner, text in said if text and inner != "text/plain")
+        if kind == "multipart/alternative":
+            return rich if len(rich) > sum(map(len, plain)) * 0.6 else "\n\n".join(plain) or rich
+        return "\n\n".join(
+            text for inner, text in said if text and not (inner == "text/plain" and _is_said_by(rich, text))
+        )
+    file_name = part.get_filename()
+    if kind == "text/calendar" or (file_name or "").lower().endswith(".ics"):
+        payload = part.get_payload(decode=True)
+        found.invited.append(invitation(payload) if isinstance(payload, bytes) else "")
+    elif file_name or part.get_content_disposition() == "attachment":
+        found.attachments.append(re.sub(r"\s+", " ", file_name or kind))
+    elif kind in ("text/plain", "text/html"):
+        return (_text(part) if kind == "text/plain" else html_to_text(_text(part))).strip()
+    return ""
+
+
+def _is_said_by(rich: str, text: str) -> bool:
+    """Return whether HTML says nearly all words of a text: it is the same once more."""
+    words = set(re.findall(r"\w+", text))
+    return len(words - set(re.findall(r"\w+", rich))) <= len(words) * 0.1
 
 
 def _text(part: EmailMessage) -> str:
@@ -135,6 +159,49 @@ def _is_mail(known: str | None, head: str) -> bool:
     return starts and len(headers) >= 2 and (bool(sure) or {"from", "to", "subject"} <= headers)
 
 
+MAX_MAILS = 20_000
+_SEPARATOR = r"From [^\r\n]{0,200}\d\d:\d\d[^\r\n]{0,40}"
+_BETWEEN = re.compile(rf"(?:\A|\r?\n\r?\n){_SEPARATOR}\r?\n".encode())
+_ESCAPED = re.compile(rb"(?m)^>(>*From )")
+
+
+def read_mailbox(name: str, data: bytes) -> ParsedDocument:
+    """The mails in their order; those that cannot be read are counted in the notes."""
+    blocks: list[Block] = []
+    attachments = damaged = 0
+    for source in _mails(data):
+        try:
+            subject, shown, body, attached = parts_of(source)
+            mail = letter(name, subject, shown, body, attached, media_type="message/rfc822")
+        except DocumentRejected:
+            damaged += 1
+            continue
+        attachments += len(attached)
+        place = ", ".join(filter(None, (subject, (mail.modified or "")[:10])))
+        text = mail.blocks[0].text if subject else f"# Mail without a subject\n\n{mail.blocks[0].text}"
+        blocks.append(Block(f"#{text}", label=place or "mail"))
+    if not blocks:
+        raise DocumentRejected("None of the mails in this mailbox could be read.")
+    notes = [f"attachments not read: {attachments}"] if attachments else []
+    notes += [f"mails that could not be read: {damaged}"] if damaged else []
+    notes += [f"only the first {MAX_MAILS:,} mails were read"] if len(blocks) + damaged >= MAX_MAILS else []
+    return ParsedDocument(choose_title(name), tuple(blocks), "application/mbox", notes=tuple(notes))
+
+
+def _mails(data: bytes) -> Iterator[bytes]:
+    begins = [match.end() for match in _BETWEEN.finditer(data)][:MAX_MAILS]
+    ends = [match.start() for match in _BETWEEN.finditer(data)][1 : MAX_MAILS + 1]
+    for start, end in zip(begins, [*ends, len(data)], strict=False):
+        yield _ESCAPED.sub(rb"\1", data[start:end])
+
+
+def _is_mailbox(known: str | None, head: str) -> bool:
+    """Whether mails follow each other; a single one is read as a mail."""
+    if known not in (None, "text/plain", "message/rfc822"):
+        return False
+    return bool(re.match(rf"{_SEPARATOR}\n[A-Za-z-]+:", head) and re.search(rf"\n\n{_SEPARATOR}\n[A-Za-z-]+:", head))
+
+
 FORMATS = (
     Format(
         media_type="message/rfc822",
@@ -143,5 +210,13 @@ FORMATS = (
         suffixes=("eml",),
         in_text=_is_mail,
         text_by_content=True,
+    ),
+    Format(
+        media_type="application/mbox",
+        read=read_mailbox,
+        label="mailboxes",
+        suffixes=("mbox",),
+        in_text=_is_mailbox,
+        rank=1,
     ),
 )

@@ -1,0 +1,334 @@
+"""Markdown, with what sites add to it: front matter, templates, HTML, MDX's components, notes, reference links.
+
+A reader of the site sees the words of all these and no tag. Every line keeps its number: what has to go is blanked, not
+removed, so that a passage can name its lines.
+"""
+
+import html
+import re
+from collections.abc import Iterable, Mapping
+
+from adapters.documents.encodings import decode, without_data
+from adapters.documents.format import Format
+from adapters.documents.formats.markdown_blocks import with_plain_blocks
+from adapters.documents.formats.text import atx_headings, trim_lines
+from adapters.documents.titles import choose_title, iso_date, safe_link
+from core.model.document_content import Block, ParsedDocument
+from core.model.errors import NoText
+from core.model.markdown_lines import HEADING, fenced_runs
+
+# Templates of site generators (Jekyll, Hugo, Nunjucks): a reader of the site never sees them.
+_HIDDEN_PART = re.compile(r"\{%-?\s*comment\b.*?endcomment\s*-?%\}", re.DOTALL)
+_TAG = r"\{%[^{}]{0,300}%\}|\{\{[^{}]{0,300}\}\}"
+_LINKED = r"[^\[\]\n]{1,300}(?:\n[^\[\]\n]{1,300})?"  # the words of a link, which may go over a line
+_TEMPLATED_LINK = re.compile(rf"(?<!!)\[({_LINKED})\]\([^()\n]{{0,100}}(?:{_TAG})[^()\n]{{0,100}}\)")
+_TEMPLATE = re.compile(rf"(`[^`\n]*`)|({_TAG})")
+# ERB, of Middleman: what stands beside a page and what is put in. Where a helper is given a sentence, people read that.
+_ERB_PART = re.compile(r"<%-?\s*content_for\b.{0,5000}?<%-?\s*end\s*-?%>", re.DOTALL)
+_ERB = re.compile(r"(`+[^`\n]*`+)|<%.{0,2000}?%>", re.DOTALL)
+_QUOTED = re.compile(r"""(["'])((?:(?!\1)[^\n])*)\1""")
+_NO_WORDS = re.compile(r"^ {0,3}#{1,6}[ \t]*$", re.MULTILINE)
+# HTML within Markdown, outside of code. Only elements that HTML has: "<project-key>" is for the reader to fill in.
+_TAG_IN_TEXT = re.compile(
+    r"(`+[^`\n]*`+)|</?(?:(?P<set>abbr|a|b|code|em|font|i|kbd|mark|small|span|strong|sub|sup|u)"
+    r"|br|center|dd|details|div|dl|dt|figcaption|figure|h[1-6]|hr|img|li|ol|p|picture|pre|section|source|summary|table"
+    r"|tbody|td|th|thead|tr|ul|video)(?:\s[^<>]{0,600})?/?>",
+    re.IGNORECASE,
+)
+# A character written by its name or number, outside of code: "&hellip;". CommonMark has it mean the character and no
+# more: those that Markdown marks something with stay as they are written.
+_CHARACTER = re.compile(r"(`+[^`\n]*`+)|&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z][a-zA-Z\d]{1,31});")
+_MARKS = frozenset("\\`*_{}[]()#+|~")
+_NAMED = re.compile(r"""["']([^"'/.:]{2,80})["']""")
+# What a document says of itself to its readers: who keeps it, when it was changed. Not how a site shows it.
+_FOR_READERS = re.compile(
+    r"authors?|owners?|maintainers?|contact|(?:last_)?(?:updated|modified|edited|reviewed)|(?:reviewed|approved)_by"
+    r"|description|summary|subtitle|next_review|approved|effective|valid_(?:from|until)|version|edition|status"
+)
+_PAIR = re.compile(r"^([A-Za-z_][\w .-]*?)\s*[:=]\s*(.+?)\s*$")
+
+
+def read_markdown(name: str, data: bytes) -> ParsedDocument:
+    """Markdown as it is: front matter read, and blanked but for what people ask for; all headings with '#'."""
+    text, stated = _front_matter(without_data(decode(data)))
+    text = with_components(text, jsx=name.lower().endswith(".mdx") or looks_like_mdx(text))
+    blocks = with_plain_blocks(_without_html_blocks(text).split("\n"))
+    lines = atx_headings(_without_marks(blocks).split("\n"))
+    body, first = trim_lines(lines)
+    if not body:
+        raise NoText("There is no text in this file.")
+    return ParsedDocument(
+        title=choose_title(name, stated.get("title"), markdown=[body]),
+        blocks=(Block(body, first_line=first),),
+        media_type="text/markdown",
+        modified=iso_date(_first(stated, "last_modified", "updated", "lastmod", "modified", "date")),
+        url=safe_link(_first(stated, "canonical", "canonical_url", "url", "permalink")),
+    )
+
+
+def _without_html_blocks(text: str) -> str:
+    """HTML comments blanked: people do not see them, so answers must not quote them. Of code, they are seen.
+
+    Tables of HTML as pipe tables, before anything is taken for text.
+    """
+    runs = ((fenced, "\n".join(lines)) for fenced, lines in fenced_runs(text.split("\n")))
+    bare = (run if fenced else with_pipe_tables(_without_comments(run, but_indented=True)) for fenced, run in runs)
+    return "\n".join(bare)
+
+
+def _without_comments(text: str, *, but_indented: bool = False) -> str:
+    """Without what stands between `<!--` and `-->`; a line that is indented like code and is but that may stay."""
+    done, at = "", 0
+    while (begun := text.find("<!--", at)) >= 0 and (ended := text.find("-->", begun) + 3) > 2:
+        line = text[text.rfind("\n", 0, begun) + 1 : begun]
+        comment = text[begun:ended]
+        stays = but_indented and "\n" not in comment and not line.strip() and len(line.expandtabs(4)) >= 4
+        done += text[at:begun] + (comment if stays else "\n" * comment.count("\n"))
+        at = ended
+    return done + text[at:]
+
+
+def _without_marks(lines: list[str]) -> str:
+    """The text without what only its setting needs, outside of code."""
+    runs = [(fenced, "\n".join(run)) for fenced, run in fenced_runs("\n".join(lines).split("\n"))]
+    addresses = addresses_in(run for fenced, run in runs if not fenced)
+    bare = (run if fenced else _without_site_marks(with_inline_links(run, addresses)) for fenced, run in runs)
+    return "\n".join(bare)
+
+
+def _without_site_marks(text: str) -> str:
+    bare = _without_erb(_without_comments(text))
+    bare = _TAG_IN_TEXT.sub(lambda found: found[1] or ("" if found["set"] else " ") + _blank(found), bare)
+    bare = _CHARACTER.sub(lambda found: found[1] or _character(found[0]), _without_templates(bare))
+    return _NO_WORDS.sub("", "\n".join(map(_without_attributes, bare.split("\n"))))
+
+
+def _without_erb(text: str) -> str:
+    if "<%" not in text:
+        return text
+    return _ERB.sub(lambda found: found[1] or _said_by_erb(found[0]), _ERB_PART.sub(_blank, text))
+
+
+def _said_by_erb(tag: str) -> str:
+    """The sentence that a tag is given to set, as `warning_text("Never …")`; and as many line breaks as it had."""
+    quoted = (found[2] for found in _QUOTED.finditer(tag) if tag.startswith("<%="))
+    return next((said for said in quoted if len(said.split()) > 1), "") + "\n" * tag.count("\n")
+
+
+def _character(named: str) -> str:
+    """What an HTML entity stands for; a blank for any kind of white space, so that lines stay lines."""
+    meant = html.unescape(named)
+    return named if meant in _MARKS else " " if meant.isspace() else meant
+
+
+def _without_attributes(line: str) -> str:
+    """Without what gives an anchor or a class to a heading, or to a block: "## Limits {#limits}", "{: .note }"."""
+    before, _, attributes = line.rstrip().rpartition("{")
+    if not attributes.endswith("}") or not attributes.startswith((":", "#", ".")):
+        return line
+    return before.rstrip() if HEADING.match(before) or (attributes[0] == ":" and not before.strip()) else line
+
+
+def _blank(found: re.Match[str]) -> str:
+    return "\n" * found[0].count("\n")
+
+
+def _words_of_link(found: re.Match[str]) -> str:
+    """The words of a link, and as many line breaks as it had."""
+    return found[1] + "\n" * (found[0].count("\n") - found[1].count("\n"))
+
+
+def _without_templates(text: str) -> str:
+    """A templated link's words stay, and what a tag names in quotes (a channel, a person); the rest is blanked."""
+    if "{%" not in text and "{{" not in text:
+        return text
+    text = _TEMPLATED_LINK.sub(_words_of_link, _HIDDEN_PART.sub(_blank, text))
+    return _TEMPLATE.sub(lambda found: found[1] or " ".join(_NAMED.findall(found[2])) + _blank(found), text)
+
+
+def _front_matter(text: str) -> tuple[str, dict[str, str]]:
+    """YAML ('---') or TOML ('+++') front matter: its plain pairs, and the text with its lines blank.
+
+    Those stay that a reader asks for: who wrote it, when it was updated.
+    """
+    lines = text.split("\n")
+    mark = lines[0].rstrip()
+    if mark not in ("---", "+++"):
+        return text, {}
+    end = next((i for i, line in enumerate(lines[1:200], 1) if line.rstrip() in (mark, "...")), None)
+    if end is None or not any(_PAIR.match(line) for line in lines[1:end]):
+        return text, {}
+    pairs = {i: match for i, line in enumerate(lines[1:end], 1) if (match := _PAIR.match(line))}
+    stated = {_key(pair): pair[2].strip("\"'") for pair in pairs.values()}
+    kept = [lines[i] if i in pairs and _FOR_READERS.fullmatch(_key(pairs[i])) else "" for i in range(end + 1)]
+    return "\n".join([*kept, *lines[end + 1 :]]), stated
+
+
+def _key(pair: re.Match[str]) -> str:
+    return re.sub(r"[\s-]", "_", pair[1].lower())
+
+
+def _first(stated: dict[str, str], *keys: str) -> str | None:
+    return next((stated[key] for key in keys if key in stated), None)
+
+
+_IMPORT = re.compile(r"^(?:import\s[^\n]*(?:from\s+)?[\"'][^\"'\n]+[\"'];?|export\s+default\s[^\n]*)\s*$", re.MULTILINE)
+_CONSTANT = re.compile(
+    r"^export\s+(?:const|let|var)\s+(?P<name>\w+)\s*=\s*(?P<value>\d[\d.]*|\"[^\"\n]*\"|'[^'\n]*')\s*;?\s*$",
+    re.MULTILINE,
+)
+_EXPORT = re.compile(
+    r"^export\s+(?:const|let|var|function|async function)\s[^\n]*(?:\n(?!\s*$)[^\n]*){0,200}", re.MULTILINE
+)
+_COMMENT = re.compile(r"\{/\*.{0,5000}?\*/\}", re.DOTALL)
+_COMPONENT = re.compile(
+    r"(?P<code>`+[^`\n]*`+)|<(?P<close>/?)(?P<name>[A-Z][\w.]{0,60})(?P<props>(?:\s[^<>]{0,2000}?)?)/?>|<(?P<fragment>/?)>",
+    re.DOTALL,
+)
+_EXPRESSION = re.compile(r"(?P<code>`+[^`\n]*`+)|\{\s*(?P<name>\w+)\s*\}")
+_PROP = re.compile(
+    r"""\b(?P<name>title|label|header|summary|heading|type|href|to|alt)\s*=\s*\{?\s*(["'`])(?P<value>.{0,300}?)\2"""
+)
+_KINDS = re.compile(r"note|tip|info|warning|danger|caution|important|success|error|check|example|question")
+_NOTE = re.compile(
+    r"^(?P<lead>\s*):{3,}\s*\{?(?P<kind>[a-z][\w-]*)\}?\s*(?:\[(?P<boxed>[^\]\n]*)\]|(?P<title>[^\n{]*?))\s*(?:\{[^}\n]*\})?\s*$"
+)
+_NOTE_END = re.compile(r"^\s*:{3,}\s*$")
+_ALERT = re.compile(r"^(?P<lead>\s*>\s*)\[!(?P<kind>[A-Za-z]+)\][+-]?\s*(?P<title>.*)$")
+
+
+def with_components(text: str, *, jsx: bool) -> str:
+    """The text with the words of notes, alerts and, in MDX, of components; code stays as it is."""
+    constants = {found["name"]: found["value"].strip("\"'") for found in _CONSTANT.finditer(text)} if jsx else {}
+    runs = ((fenced, "\n".join(lines)) for fenced, lines in fenced_runs(text.split("\n")))
+    return "\n".join(run if fenced else _plain(run, constants, jsx=jsx) for fenced, run in runs)
+
+
+def looks_like_mdx(text: str) -> bool:
+    """Whether Markdown begins with imports of components, whatever its ending."""
+    return bool(re.match(r"\s*import\s[^\n]{1,200}from\s+[\"'][^\"'\n]+[\"'];?\s*\n", text))
+
+
+def _plain(text: str, constants: dict[str, str], *, jsx: bool) -> str:
+    if jsx:
+        text = _IMPORT.sub("", text)
+        text = _EXPORT.sub(_blank, text)
+        text = _COMMENT.sub(_blank, text)
+        text = _COMPONENT.sub(_component, text)
+        text = _EXPRESSION.sub(lambda found: found["code"] or constants.get(found["name"], found[0]), text)
+    return "\n".join(_note_line(line) for line in text.split("\n")) if ":::" in text or "[!" in text else text
+
+
+def _component(found: re.Match[str]) -> str:
+    """The title of a component before its words; of one that leads somewhere its title as a link."""
+    if found["code"]:
+        return found["code"]
+    breaks = "\n" * found[0].count("\n")
+    if found["close"] or found["fragment"] is not None:
+        return breaks
+    props = {prop["name"]: prop["value"] for prop in _PROP.finditer(found["props"] or "")}
+    title = next((props[key] for key in ("title", "label", "header", "summary", "heading") if props.get(key)), "")
+    address = props.get("href") or props.get("to") or ""
+    if address and title:
+        return f"[{title}]({address}) {breaks}"
+    if not title and _KINDS.fullmatch(props.get("type", "").lower()):
+        title = props["type"].capitalize()
+    if not title and (props.get("alt") or "").strip():
+        return f"[Image: {props['alt']}]{breaks}"
+    return f"{title}: {breaks}" if title else breaks
+
+
+def _note_line(line: str) -> str:
+    """The words of a line that opens or closes a note."""
+    if _NOTE_END.match(line):
+        return ""
+    if note := _NOTE.match(line):
+        return f"{note['lead']}{_words(note['kind'], note['boxed'] or note['title'] or '')}"
+    if alert := _ALERT.match(line):
+        return f"{alert['lead']}{_words(alert['kind'], alert['title'])}"
+    return line
+
+
+def _words(kind: str, title: str) -> str:
+    title = title.strip()
+    if not title:
+        return f"{kind.capitalize()}:"
+    return f"{kind.capitalize()}: {title}." if _KINDS.fullmatch(kind.lower()) else f"{title}."
+
+
+# Not that of a footnote, whose text is text. An address has a sign that no word has: "[Ann]: yes" is said by Ann.
+_DEFINITION = re.compile(
+    r"^[ ]{0,12}\[(?!\^)(?P<ref>[^\[\]\n]{1,300})\]:[ \t]*<?(?P<address>(?=[^\s<>]*[/.:#@?=])[^\s<>]++)>?"
+    r"(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*$",
+    re.MULTILINE,
+)
+_WORDS = r"(?:[^\[\]\n]|\n(?!\s*\n)){1,300}"
+_REFERENCE = re.compile(
+    rf"(`+[^`\n]*`+)|(?<![\\\]])\[(?P<words>{_WORDS})\](?:[ ]?\[(?P<ref>{_WORDS})\]|\[\])?(?![\[(:])", re.MULTILINE
+)
+
+Addresses = Mapping[str, str]
+"""The address of each reference, by its name in small letters."""
+
+
+def addresses_in(texts: Iterable[str]) -> Addresses:
+    """What the references of a document stand for; the first definition of a name counts, as in CommonMark."""
+    found: dict[str, str] = {}
+    for text in texts:
+        for match in _DEFINITION.finditer(text):
+            found.setdefault(_reference_name(match["ref"]), match["address"].replace("(", "%28").replace(")", "%29"))
+    return found
+
+
+def with_inline_links(text: str, addresses: Addresses) -> str:
+    """The text with its references as links, and the lines that define them blank."""
+    if not addresses:
+        return text
+    return _REFERENCE.sub(lambda found: found[1] or _inline_link(found, addresses), _DEFINITION.sub("", text))
+
+
+def _inline_link(found: re.Match[str], addresses: Addresses) -> str:
+    address = addresses.get(_reference_name(found["ref"] or found["words"]))
+    breaks = "\n" * (found["ref"] or "").count("\n")
+    return found[0] if address is None else f"[{found['words']}]({address}){breaks}"
+
+
+def _reference_name(ref: str) -> str:
+    return " ".join(ref.split()).casefold()
+
+
+_OPENING = re.compile(r"^([ \t]*)<table\b", re.MULTILINE | re.IGNORECASE)
+_CLOSING = re.compile(r"</table>[ \t]*(?:$|(?=\n))", re.IGNORECASE)
+
+
+def with_pipe_tables(text: str) -> str:
+    """The text, each table of HTML that has enough lines for it as a pipe table among blank lines."""
+    done, at = "", 0
+    while (begun := _OPENING.search(text, at)) and (ended := _CLOSING.search(text, begun.end())):
+        done += text[at : begun.start()] + _as_lines(text[begun.start() : ended.end()], begun[1])
+        at = ended.end()
+    return done + text[at:]
+
+
+def _as_lines(markup: str, indent: str) -> str:
+    """A pipe table with a blank line on both sides, and as many lines as before; else the table as it was."""
+    if markup.lower().count("<table") > 1:
+        return markup
+    from adapters.documents.html_markdown import soup, to_markdown
+
+    table = to_markdown(soup(markup)).split("\n")
+    spare = markup.count("\n") + 1 - len(table)
+    if spare < 2 or not any(line.startswith("|") for line in table):
+        return markup
+    return "\n".join(["", *(f"{indent}{line}" for line in table), *[""] * (spare - 1)])
+
+
+FORMATS = (
+    Format(
+        media_type="text/markdown",
+        read=read_markdown,
+        label="Markdown",
+        suffixes=("md", "markdown", "mdx", "mkd"),
+        not_a_title=r".*\.md",
+    ),
+)
