@@ -57,7 +57,7 @@ class BoundedConnections:
     def wrap(
         self, protocol: asyncio.Protocol, opened: "Callable[[BoundedConnection], None] | None" = None
     ) -> "BoundedConnection":
-        """The protocol within the bounds; ``opened`` is called with each connection that is let in."""
+        """Return the protocol within the bounds; ``opened`` is called with each connection that is let in."""
         return BoundedConnection(protocol, self._bounds, self, opened)
 
     def admit(self, address: str) -> bool:

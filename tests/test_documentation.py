@@ -17,6 +17,7 @@ from bot.platforms import has_platform
 from bot.settings import Settings
 from core.model.channel_settings import THRESHOLDS, ChannelSettings
 from core.service.message_router import MOST_A_DAY, MOST_AN_HOUR
+from tests import build_messages
 from tests.build_reference import REFERENCE, SETTINGS, reference_page, setting_names, settings_page
 
 ROOT = Path(__file__).parents[1]
@@ -222,3 +223,10 @@ def test_the_image_runs_as_nobody_special_and_can_be_asked_how_it_is() -> None:
     dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     assert dockerfile.rindex("USER 10001") < dockerfile.index("ENTRYPOINT")
     assert "HEALTHCHECK" in dockerfile
+
+
+def test_the_list_of_messages_is_what_people_read() -> None:
+    written = build_messages.LISTED.read_text(encoding="utf-8")
+    assert written == build_messages.listing(), (
+        "A text changed: run python -m tests.build_messages and review the list."
+    )

@@ -83,7 +83,7 @@ class Backup:
                 yield found
 
     async def _pair(self, document_id: str) -> BackedUpDocument | None:
-        """A document with its passages; None when it was removed meanwhile."""
+        """Return a document with its passages; None when it was removed meanwhile."""
         found: BackedUpDocument | None = None
         for _ in range(_TRIES):
             document = await self.catalog.document(document_id)
@@ -145,7 +145,7 @@ class Backup:
 
 
 async def _lines(reader: BackupReader, name: str) -> AsyncIterator[str]:
-    """The lines of a file, read in a thread one after the other."""
+    """Yield the lines of a file, read in a thread one after the other."""
     lines = reader.lines(name)
     while (line := await asyncio.to_thread(next, lines, None)) is not None:
         yield line

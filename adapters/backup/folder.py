@@ -45,7 +45,7 @@ class BackupWriter:
     """Writes one backup into an empty or new folder. Everything here blocks."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises ConfigurationError when the folder holds something, or cannot be made."""
+        """Raise ConfigurationError when the folder holds something, or cannot be made."""
         self._folder = folder
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -57,13 +57,13 @@ class BackupWriter:
         self._lines: dict[str, gzip.GzipFile] = {}
 
     def add_line(self, name: str, line: str) -> None:
-        """A line of one of the compressed files."""
+        """Add a line to one of the compressed files."""
         if name not in self._lines:
             self._lines[name] = gzip.open(self._folder / name, "wb", _LEVEL)  # noqa: SIM115 - closed by ``finish``
         self._lines[name].write(line.encode() + b"\n")
 
     def add_file(self, name: str, data: bytes) -> None:
-        """A file of its own."""
+        """Add a file of its own."""
         path = self._folder / name
         path.parent.mkdir(exist_ok=True, mode=0o700)
         path.write_bytes(data)
@@ -88,7 +88,7 @@ class BackupReader:
     """Reads a backup. Everything here blocks."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises NotFound when there is no backup, ConfigurationError when it is damaged or a newer Footnote's."""
+        """Raise NotFound when there is no backup, ConfigurationError when it is damaged or a newer Footnote's."""
         self._folder = folder
         try:
             told: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
@@ -114,18 +114,18 @@ class BackupReader:
                 raise _damage_error(self._folder, name)
 
     def lines(self, name: str) -> Iterator[str]:
-        """The lines of one of the compressed files; none where there is no such file."""
+        """Yield the lines of one of the compressed files; none where there is no such file."""
         if name not in self.manifest.files:
             return
         with gzip.open(self._folder / name, "rt", encoding="utf-8") as file:
             yield from file
 
     def entries(self, below: str) -> list[str]:
-        """The names of a sub-folder's files."""
+        """Return the names of a sub-folder's files."""
         return [name.removeprefix(f"{below}/") for name in self.manifest.files if name.startswith(f"{below}/")]
 
     def read(self, below: str, entry: str) -> bytes:
-        """The bytes of one file of the backup."""
+        """Return the bytes of one file of the backup."""
         return (self._folder / below / entry).read_bytes()
 
 

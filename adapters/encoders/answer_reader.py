@@ -68,7 +68,7 @@ class LowRankAnswerReader:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """The logarithm of the odds that each text answers, in order; 0 is even odds.
+        """Return the logarithm of the odds that each text answers, in order; 0 is even odds.
 
         Raises ModelUnavailable when the model is not to be had or hangs.
         """
@@ -146,7 +146,7 @@ class _CrossEncoder:
 
 
 def _merged(weights: "Tensors", changes: "Tensors") -> "Tensors":
-    """The weights with the product of each pair of narrow matrices added to its layer, and the others in place."""
+    """Return the weights with the product of each pair of narrow matrices added to its layer."""
     whole = {name: tensor for name, tensor in changes.items() if not name.endswith((".down", ".up"))}
     for name, narrow in changes.items():
         if name.endswith(".down"):
@@ -156,7 +156,7 @@ def _merged(weights: "Tensors", changes: "Tensors") -> "Tensors":
 
 
 def _read_changes() -> "dict[str, torch.Tensor]":
-    """What comes with us. Raises ModelUnavailable, which names the file, where it is not whole."""
+    """Return what comes with us. Raises ModelUnavailable, which names the file, where it is not whole."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 

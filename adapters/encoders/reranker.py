@@ -63,7 +63,7 @@ class CrossEncoderReranker:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float] | None:
-        """A probability in [0, 1] for each text, or None when there is no model, or none yet."""
+        """Return a probability in [0, 1] for each text, or None when there is no model, or none yet."""
         if self._model is None and not self.reason:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_WAIT_FOR_LOADING):
@@ -104,7 +104,7 @@ class CrossEncoderReranker:
 
 
 def _cross_encoder(location: str, **how: Any) -> Any:
-    """Imported only where there is a model to load: most machines have none, and the import takes seconds."""
+    """Import the class only where there is a model to load: the import takes seconds, and most machines have none."""
     from sentence_transformers import CrossEncoder
 
     return CrossEncoder(location, **how)

@@ -214,7 +214,7 @@ class SentenceTransformerEncoder:
         return [len(ids) for ids in found["input_ids"]]
 
     def _model(self) -> Any:
-        """The calling thread's own: a copy that shares the weights, because a tokenizer at work cannot be copied."""
+        """Return the calling thread's own copy, which shares the weights: a working tokenizer cannot be copied."""
         if not hasattr(self._own, "model"):
             with self._loading:
                 if self._pattern is None:
@@ -241,7 +241,7 @@ class SentenceTransformerEncoder:
         return load(self._files, SentenceTransformer)
 
     async def _ensure_loaded(self, thread: ThreadPoolExecutor) -> None:
-        """Loading has its own, longer deadline."""
+        """Load the model under a longer deadline of its own."""
         if self._pattern is None:
             await self._in_thread(thread, self._model, _LOAD_SECONDS)
 
@@ -250,7 +250,7 @@ class SentenceTransformerEncoder:
 
 
 def available_cores() -> int:
-    """The cores that this process may use."""
+    """Return the cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -278,7 +278,7 @@ def computes_in_bfloat16() -> bool:
 
 
 def _batches(order: Sequence[int], texts: Sequence[str]) -> Iterator[Sequence[int]]:
-    """The positions of texts, longest first, cut into batches by the length of each one's first."""
+    """Yield the positions of texts, longest first, cut into batches by the length of each one's first."""
     start = 0
     while start < len(order):
         size = _batch_size(len(texts[order[start]]))
@@ -294,7 +294,7 @@ def _batch_size(characters: int) -> int:
 
 
 def _encode(encode: Callable[..., Any], texts: list[str], batch: int) -> "Vectors":
-    """Unit vectors in float32; scaled here, because bfloat16 would scale to within a percent only."""
+    """Return unit vectors in float32; scaled here, because bfloat16 would scale to within a percent only."""
     import numpy as np
 
     raw = np.asarray(encode(texts, batch_size=batch, show_progress_bar=False), dtype=np.float32)

@@ -41,7 +41,7 @@ class OurTokens:
         self._clients = clients
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """The token, where it opens anything."""
+        """Return the token, where it opens anything."""
         try:
             client = await self._clients.identify(token)
         except FootnoteError:
@@ -50,7 +50,7 @@ class OurTokens:
 
 
 def build_server(tools: KnowledgeTools, version: str, verifier: OurTokens | None = None) -> MCPServer:
-    """The server with its tools; with a ``verifier`` for HTTP."""
+    """Return the server with its tools; with a ``verifier`` for HTTP."""
     # Tokens are ours and made in a terminal: there is no authorization server, and none is announced.
     auth = AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_server_url=None) if verifier else None
     server = MCPServer(

@@ -66,7 +66,7 @@ class KnowledgeTools:
             return SearchResult([FoundPassage.of(hit) for hit in found.hits])
 
     async def list_sources(self, knowledge_base: Base = "", name: Name = "") -> Sources:
-        """The knowledge bases and documents that may be read; with ``name``, the documents that it means."""
+        """Return the knowledge bases and documents that may be read; with ``name``, the documents that it means."""
         async with self._open_call(TokenScope.SEARCH) as client:
             bases = await client.visible_bases(self.reader.catalog)
             listing = await self.reader.documents(client, base=knowledge_base, name=name)
@@ -78,7 +78,7 @@ class KnowledgeTools:
         document: Annotated[str, Field(max_length=200, description="A document's id, from a search.")],
         section: Annotated[str, Field(max_length=200, description="A section's id, from a search.")],
     ) -> SectionText:
-        """The whole section around a passage that a search found."""
+        """Return the whole section around a passage that a search found."""
         async with self._open_call(TokenScope.SEARCH) as client:
             return SectionText.of(await self.reader.section(client, document, section))
 

@@ -192,7 +192,7 @@ class _NothingListens(FootnoteError):
 
 
 def _readable_message(message: str) -> str:
-    """What pymilvus or gRPC reports, without the names of its functions, as the end of a sentence."""
+    """Return what pymilvus or gRPC reports, without the names of its functions, as the end of a sentence."""
     retried = _RETRIED.fullmatch(message)
     if retried is None:
         return f"reports: {_first_line(message)}"

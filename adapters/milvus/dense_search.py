@@ -28,11 +28,11 @@ class DenseSearch:
     seconds: float
 
     def near(self, client: Any, field: str, query: Any) -> list[Any]:
-        """The best hits of one leg."""
+        """Return the best hits of one leg."""
         return self._call(client, field, query, list(self.fields), {})
 
     def nearest(self, client: Any, field: str, vector: Any) -> list[Any]:
-        """The best hits of the dense leg of a collection whose lists are only looked into in part."""
+        """Return the best hits of the dense leg of a collection whose lists are only looked into in part."""
         first = self._call(client, field, vector, [], {})
         return self._within(client, field, vector, _radius(first)) if first else []
 
@@ -55,6 +55,6 @@ class DenseSearch:
 
 
 def _radius(hits: Sequence[Any]) -> float:
-    """The cosine from which on a range search finds nearly all that belongs before the last of these."""
+    """Return the cosine from which on a range search finds nearly all that belongs before the last of these."""
     last = float(hits[-1]["distance"])
     return max(-1.0, min(last * _SHARE, last - _LESS))

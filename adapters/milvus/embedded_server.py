@@ -70,7 +70,7 @@ class EmbeddedMilvus:
         return server is not None and server.poll() is not None
 
     def address(self) -> str:
-        """The server's address, ``unix:/…``: of the one that runs, or of one started now. Raises StoreUnavailable."""
+        """Return the address, ``unix:/…``, of the running server, or of one started now. Raises StoreUnavailable."""
         until = time.monotonic() + _PATIENCE
         while time.monotonic() < until:
             if self.has_died:
@@ -282,7 +282,7 @@ def _listens(path: str) -> bool:
 
 
 def _command(pid: int) -> str:
-    """The command line of a process; empty when there is none, or only its remains."""
+    """Return the command line of a process; empty when there is none, or only its remains."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:

@@ -171,7 +171,7 @@ class MilvusIndex:
         await self._connection.close()
 
     async def status(self) -> CollectionStatus | None:
-        """What a server says of the collection; None of Milvus Lite, which has none of it. Raises StoreUnavailable."""
+        """Return what a server says of the collection; None for Milvus Lite. Raises StoreUnavailable."""
         if self._connection.is_lite:
             return None
         return await self._call(lambda client: read_status(client, self._collection, _READ_SECONDS), _READ_SECONDS)
@@ -216,7 +216,7 @@ class MilvusIndex:
         )
 
     async def _lexical_leg(self, search: DenseSearch, text: str, vector: "Vectors", scope: Scope) -> Leg:
-        """The BM25 leg. Of an empty collection Milvus Lite divides by the number of its rows and refuses the NaN."""
+        """Search by BM25, unless the collection is empty: Milvus Lite then divides by its number of rows."""
         try:
             return await self._call(
                 lambda client: _leg_of(search.near(client, "sparse", text), vector, scope), _SEARCH_SECONDS
@@ -236,11 +236,11 @@ class MilvusIndex:
         return self._rows >= INDEXED_FROM
 
     def _within(self, scope: Scope) -> str:
-        """The scope as a filter; with base hashes, what it lets through must still be looked at (``seen``)."""
+        """Return the scope as a filter; with base hashes, what it lets through must still be looked at (``seen``)."""
         return by_base_hash(scope) if self._hashed else within(scope)
 
     async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, PassageVectors]:
-        """The vectors of those passages that are there."""
+        """Return the vectors of those passages that are there."""
         import numpy as np
 
         found: dict[str, PassageVectors] = {}
@@ -334,7 +334,7 @@ class MilvusIndex:
         return there
 
     async def _catch_up(self) -> None:
-        """A server goes on showing what was deleted until its next time tick: wait for that."""
+        """Wait for the server's next time tick: until then it shows what was deleted."""
         if not self._connection.is_lite:
             await self._count("", consistency_level="Strong")
 
@@ -351,7 +351,7 @@ class MilvusIndex:
         return await self._call(query, _READ_SECONDS)
 
     async def _every(self, condition: str, fields: list[str], made_of: Callable[[Iterable[Any]], T]) -> T:
-        """What ``made_of`` makes of every row, as they come: a million of them do not fit in a list of dicts."""
+        """Return what ``made_of`` makes of every row, as they come: a million of them do not fit in a list of dicts."""
 
         def read(client: Any) -> T:
             pages = client.query_iterator(
@@ -440,7 +440,7 @@ def _rows(pages: Any) -> Iterator[Any]:
 
 
 def _leg_of(hits: Sequence[Any], vector: "Vectors", scope: Scope) -> Leg:
-    """The hits as passages; the scope's own look at each, because a base's hash is only a number."""
+    """Return the hits as passages; the scope's own look at each, because a base's hash is only a number."""
     found = [(to_passage({"id": hit["id"], **hit["entity"]}), hit) for hit in hits]
     seen = [(passage, hit) for passage, hit in found if passage.knowledge_base in scope.bases]
     cosines = cosines_of_nearest([read_sentences(hit["entity"]["about"]) for _, hit in seen], vector)

@@ -46,13 +46,13 @@ def key(value: str) -> str:
 
 
 def one_of(field: str, values: Iterable[str]) -> str:
-    """A filter expression: ``field in ["…", …]``, values escaped."""
+    """Return a filter expression: ``field in ["…", …]``, values escaped."""
     quoted = ", ".join(f'"{key(value)}"' for value in sorted(values))
     return f"{field} in [{quoted}]"
 
 
 def equal(field: str, value: str) -> str:
-    """A filter expression: ``field == "…"``, the value escaped."""
+    """Return a filter expression: ``field == "…"``, the value escaped."""
     return f'{field} == "{key(value)}"'
 
 
@@ -62,23 +62,23 @@ def both(*conditions: str) -> str:
 
 
 def within(scope: Scope) -> str:
-    """The scope as a filter."""
+    """Return the scope as a filter."""
     documents = "" if scope.documents is None else one_of("document", scope.documents)
     return both(one_of("knowledge_base", scope.bases), documents)
 
 
 def base_hash(base: str) -> int:
-    """A base as a number of 62 bits. Two bases may share one, however unlikely: look at the hits' own base as well."""
+    """Return a base as a number of 62 bits. Two bases may share one, so compare the hits' own base as well."""
     return int.from_bytes(blake2b(base.encode(errors="replace"), digest_size=8).digest()) >> 2
 
 
 def base_hashes(scope: Scope) -> list[int]:
-    """The numbers of a scope's bases."""
+    """Return the numbers of a scope's bases."""
     return sorted({base_hash(base) for base in scope.bases})
 
 
 def by_base_hash(scope: Scope) -> str:
-    """The scope as a filter of collections that have base hashes; what it lets through is still to be ``in_scope``."""
+    """Return the scope as a filter for collections that have base hashes; check its hits with ``in_scope``."""
     numbers = base_hashes(scope)
     if len(numbers) > _COMPARED:
         bases = f"{BASE_HASH} in {numbers}"
@@ -98,7 +98,7 @@ def sees_nothing(scope: Scope) -> bool:
 
 
 def to_row(passage: Passage, vectors: PassageVectors) -> dict[str, Any]:
-    """The row of a passage. ``text`` holds what is lexically indexed; the passage's own text is its end.
+    """Return the row of a passage. ``text`` holds what is lexically indexed; the passage's own text is its end.
 
     Raises DocumentRejected when the passage is longer than a field can hold; the chunker makes none such.
     """
@@ -128,7 +128,7 @@ def to_row(passage: Passage, vectors: PassageVectors) -> dict[str, Any]:
 
 
 def to_passage(row: Mapping[str, Any]) -> Passage:
-    """The inverse of ``to_row``, of all ``FIELDS`` or, from a hit, of ``HIT_FIELDS`` and the id."""
+    """Return the inverse of ``to_row``, of all ``FIELDS`` or, from a hit, of ``HIT_FIELDS`` and the id."""
     about = row["about"]
     names = [row["id"], *(about["keys"] if "keys" in about else (row[name] for name in _KEYS[1:]))]
     return Passage(
@@ -146,7 +146,7 @@ def to_passage(row: Mapping[str, Any]) -> Passage:
 
 
 def _sentences_at_rest(sentences: SentenceVectors, dimension: int, room: int) -> dict[str, list[str]]:
-    """The sentences' vectors in the row's JSON, the first ones, as many as there is room for; nothing without any."""
+    """Return the vectors of the first sentences as the row's JSON, as many as there is room for."""
     if not sentences.digest:
         return {}
     numbers = sentences.numbers[: max(0, min(SENTENCE_BYTES, room * 3 // 4)) // dimension * dimension]
@@ -154,7 +154,7 @@ def _sentences_at_rest(sentences: SentenceVectors, dimension: int, room: int) ->
 
 
 def read_sentences(about: Mapping[str, Any]) -> SentenceVectors:
-    """The sentences' vectors of a row by its JSON; none of a row that was written before they were kept."""
+    """Return the sentences' vectors of a row by its JSON; none of a row that was written before they were kept."""
     digest, numbers = about.get("sentences", ("", ""))
     return SentenceVectors(digest, base64.b64decode(numbers))
 

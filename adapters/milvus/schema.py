@@ -55,7 +55,7 @@ def fields_of(client: Any, record: CollectionRecord) -> Any:
 
 
 def add_lexical_field(schema: Any) -> None:
-    """The text behind an analyzer that stems English, and the sparse field that Milvus computes from it."""
+    """Add the text behind an analyzer that stems English, and the sparse field that Milvus computes from it."""
     from pymilvus import DataType, Function, FunctionType
 
     analyzer = {"type": "english"}

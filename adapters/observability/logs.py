@@ -38,12 +38,12 @@ class Redaction:
         self._known = re.compile("|".join(known)) if known else None
 
     def clean(self, text: str) -> str:
-        """The text without secrets."""
+        """Return the text without secrets."""
         text = self._known.sub(HIDDEN, text) if self._known else text
         return _SHAPES.sub(HIDDEN, text)
 
     def __call__(self, _logger: object, _method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-        """A structlog processor."""
+        """Return a structlog processor."""
         return {key: self._value(value) for key, value in event.items()}
 
     def _value(self, value: Any) -> Any:

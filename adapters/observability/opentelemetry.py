@@ -53,7 +53,7 @@ class TracingStore(TraceStore):
             self._export(trace_id, _last_run(await self._trace_store.trace(trace_id)))
 
     async def trace(self, trace_id: str) -> Sequence[TracedEvent]:
-        """The trace, as the store behind keeps it."""
+        """Return the trace, as the store behind keeps it."""
         return await self._trace_store.trace(trace_id)
 
     async def count(self, added: UsageCounts) -> None:
@@ -85,7 +85,7 @@ class TracingStore(TraceStore):
 
 
 def _last_run(events: Sequence[TracedEvent]) -> Sequence[TracedEvent]:
-    """The events since the question was last taken up: a resumed run is a span of its own."""
+    """Return the events since the question was last taken up: a resumed run is a span of its own."""
     starts = [position for position, traced in enumerate(events) if isinstance(traced.event, AgentStarted)]
     return events[starts[-1] :] if starts else events
 
@@ -126,7 +126,7 @@ def _step(event: AgentEvent) -> tuple[str, float, Attributes]:  # noqa: PLR0911 
 
 
 def tracer_to(endpoint: str) -> "tuple[Tracer, Callable[[], None]]":
-    """A tracer that exports to this OTLP endpoint over HTTP, and what to call at the end, in a thread.
+    """Return a tracer that exports to this OTLP endpoint over HTTP, and what to call at the end, in a thread.
 
     Raises ConfigurationError when the OpenTelemetry packages are not installed.
     """

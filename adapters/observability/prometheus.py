@@ -26,7 +26,7 @@ class PrometheusMetrics(Metrics):
     """Counts outcomes and what they took, in this process's registry."""
 
     def track_work(self) -> AbstractContextManager[object]:
-        """Counted as being worked on while it is entered."""
+        """Count one more question as being worked on until the context ends."""
         return IN_WORK.track_inprogress()
 
     def count_outcome(self, platform: str, final: FinalEvent | None) -> None:

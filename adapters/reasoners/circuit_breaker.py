@@ -20,7 +20,7 @@ class CircuitBreaker:
     """Counts failures in a row. Belongs to one event loop."""
 
     def __init__(self, clock: Clock, failures: int, cool_down_seconds: float) -> None:
-        """Closed at first."""
+        """Start closed."""
         self._clock = clock
         self._most = failures
         self._cool_down = cool_down_seconds
@@ -49,14 +49,14 @@ class CircuitBreaker:
         return self.state is BreakerState.CLOSED
 
     def record_success(self) -> None:
-        """A call succeeded: the breaker closes."""
+        """Close the breaker after a call that succeeded."""
         self._failures, self._trying = 0, False
 
     def record_failure(self) -> None:
-        """A call failed: enough of them in a row open the breaker."""
+        """Count a failed call; enough of them in a row open the breaker."""
         self._failures += 1
         self._opened_at, self._trying = self._clock.monotonic(), False
 
     def release(self) -> None:
-        """The call ended without saying anything about the endpoint."""
+        """End a call that says nothing about the endpoint."""
         self._trying = False

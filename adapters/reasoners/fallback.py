@@ -68,7 +68,7 @@ class FallbackReasoner:
         reserves: Reserves | None = None,
         on_failure: Callable[[ModelFailure], None] | None = None,
     ) -> None:
-        """The breaker opens after this many ``failures`` in a row, for ``cool_down_seconds``."""
+        """Open the breaker after ``failures`` in a row, for ``cool_down_seconds``."""
         self._on_failure = on_failure
         self._last_failure = ""
         self._lasting: set[str] = set()  # what is wrong with the model itself, logged once
@@ -164,7 +164,7 @@ class FallbackReasoner:
     async def compose(
         self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
     ) -> AsyncGenerator[DraftPart, None]:
-        """The first reasoner's text. When it fails in the middle: Restarted, and the second's.
+        """Yield the first reasoner's text. When it fails in the middle: Restarted, and the second's.
 
         A cap on tokens or money is no reason to say nothing here: quoting costs neither. What is only attempted is
         withheld then: the second quotes from graded evidence, and grading costs it nothing.
@@ -199,7 +199,7 @@ class FallbackReasoner:
     async def _first(
         self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
     ) -> AsyncGenerator[DraftPart, None]:
-        """The first reasoner's stream under its deadline, with the breakers told how it ended."""
+        """Yield the first reasoner's stream under its deadline, with the breakers told how it ended."""
         deadline = asyncio.get_running_loop().time() + meter.remaining_seconds - self._reserves.write
         started = self._clock.monotonic()
         parts = self._primary.compose(inquiry, thread, evidence, meter)
@@ -222,7 +222,7 @@ class FallbackReasoner:
     async def _run_step(
         self, step: Callable[[Reasoner], Awaitable[T]], meter: Meter, inquiry_id: str, reserve: float
     ) -> tuple[T, str]:
-        """The step's result, and whose it is."""
+        """Return the step's result, and whose it is."""
         if self._admits(inquiry_id, meter, reserve, self._breaker):
             deadline = asyncio.get_running_loop().time() + meter.remaining_seconds - reserve
             started = self._clock.monotonic()
@@ -274,7 +274,7 @@ class FallbackReasoner:
         return True
 
     def _verdict_on(self, error: ModelUnavailable, inquiry_id: str, started: float) -> Callable[[CircuitBreaker], None]:
-        """What a failure says of the endpoint; a question that has waited long for it is noted."""
+        """Return what a failure says of the endpoint; a question that has waited long for it is noted."""
         if error.kind is ModelFailure.UNRELIABLE:  # it answers, and what it says is not believed
             return CircuitBreaker.record_success
         if inquiry_id and self._clock.monotonic() - started >= LONG_WAIT_SECONDS:

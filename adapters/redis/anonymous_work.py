@@ -108,7 +108,7 @@ async def _exchange(client: Redis, key: str, kind: type[Any], change: Callable[[
 
 
 def _decision(decision: Decision, person_id: str) -> Decision:
-    """An admin's decision without their name, and the job that it begins."""
+    """Return an admin's decision without their name, and the job that it begins."""
     job = decision.job.without_asker() if decision.job and decision.job.by.id == person_id else decision.job
     by = FORGOTTEN if decision.by.id == person_id else decision.by
     return replace(decision, by=by, job=job)

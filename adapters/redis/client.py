@@ -40,7 +40,7 @@ FORMS = (
 
 
 def connect(url: str, *, max_connections: int = MAX_CONNECTIONS) -> Redis:
-    """A client with a bounded pool, for every address that ``adapters.redis.topology`` knows. Connects on first use.
+    """Return a client with a bounded pool, for every address that ``adapters.redis.topology`` knows.
 
     A broken connection is retried three times with a growing pause, so a restarted server is found again without
     anybody's help, as are a new primary and a slot that has moved. Raises ConfigurationError when the URL is no such
@@ -53,7 +53,7 @@ def connect(url: str, *, max_connections: int = MAX_CONNECTIONS) -> Redis:
 
 
 def texts(replies: Iterable[Any]) -> list[str]:
-    """Replies as what they are: text, since the pool decodes them. redis-py's types leave it open."""
+    """Type replies as the text that they are, since the pool decodes them; redis-py leaves it open."""
     return [str(reply) for reply in replies]
 
 
@@ -108,7 +108,7 @@ _DISK_REFUSES = "MISCONF"  # of which redis-py makes no class
 
 
 def _unavailable(error: Exception) -> StoreUnavailable:
-    """The error in one line. The text of connection errors is left out: it says no more, and may name a host."""
+    """Return the error in one line. The text of connection errors is left out: it says no more, and may name a host."""
     for kind, told in _TOLD:
         if isinstance(error, kind):
             return type(told)(told.args[0], remedy=told.remedy)
@@ -132,7 +132,7 @@ def _unavailable(error: Exception) -> StoreUnavailable:
 
 
 def _certificate_problem(error: BaseException | None) -> str:
-    """What TLS holds against the server's certificate, found behind what redis-py makes of it; empty if nothing."""
+    """Return why TLS refuses the server's certificate, found in the causes of the error; empty if it does not."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -214,7 +214,7 @@ async def primaries(client: Redis) -> int:
 
 
 async def probe(client: Redis) -> None:
-    """A write, a script, a stream with a group and a pipeline, on so many keys that every primary has some.
+    """Try a write, a script, a stream with a group and a pipeline on enough keys to reach every primary.
 
     Raises StoreUnavailable with what is refused, as for an account that may not do all of it. Leaves nothing.
     """
@@ -254,6 +254,6 @@ def is_cluster(client: Any) -> bool:
 
 
 def _by_node(told: Any) -> list[dict[str, Any]]:
-    """What each server said; a single one's reply stands alone."""
+    """Return what each server said; a single one's reply stands alone."""
     nodes = [value for value in told.values() if isinstance(value, dict)]
     return nodes if nodes and len(nodes) == len(told) else [told]

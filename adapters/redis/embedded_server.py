@@ -87,7 +87,7 @@ class EmbeddedValkey:
         await asyncio.to_thread(self._start)
 
     async def truncation(self) -> str:
-        """What the running server cut off its append-only file as it started, in one line; empty where it was whole."""
+        """Return in one line what the server cut off its append-only file at the start; empty where it was whole."""
         return await asyncio.to_thread(self._truncation)
 
     async def close(self) -> None:
@@ -328,13 +328,13 @@ class EmbeddedValkey:
             os.close(descriptor)
 
     def _address(self) -> Path:
-        """The socket's path as the one who started the server wrote it down."""
+        """Return the socket's path as the one who started the server wrote it down."""
         with contextlib.suppress(OSError):
             return Path(self._file("address").read_text())
         return self._directory / "valkey.sock"
 
     def _new_address(self) -> Path:
-        """A path short enough for a socket: in the directory, or in a private one named after it."""
+        """Return a path short enough for a socket: in the directory, or in a private one named after it."""
         address = self._directory / "valkey.sock"
         if len(os.fsencode(address)) > SOCKET_PATH_LIMIT:
             private = Path(tempfile.gettempdir()) / f"footnote-{os.getuid()}"
@@ -385,13 +385,13 @@ def _check_file(path: Path, *, fix: bool) -> bool:
 
 
 def _writer(line: str) -> int | None:
-    """The process that wrote a line of the server's log; None where it does not say."""
+    """Return the process that wrote a line of the server's log; None where it does not say."""
     written = re.match(r"(\d+):[A-Z] ", line)
     return int(written[1]) if written else None
 
 
 def _title(pid: int) -> str:
-    """A process's command line; empty when there is no such process."""
+    """Return a process's command line; empty when there is no such process."""
     if Path("/proc/self/cmdline").exists():
         with contextlib.suppress(OSError):
             return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")

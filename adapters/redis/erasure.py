@@ -85,7 +85,7 @@ class Erasure:
         self._drop_waiting = client.register_script(_DROP_WAITING)
 
     async def threads_of(self, person: str) -> list[str]:
-        """The threads that this person has turns in."""
+        """Return the threads that this person has turns in."""
         return await self._members(person_key(person, "threads"))
 
     async def thread(self, thread: str, checkpoint: str, traces: Sequence[str]) -> bool:
@@ -152,7 +152,7 @@ class Erasure:
             await self._client.delete(trace_key(trace))
 
     async def _record(self, place: str, subject: str, entry: str = "", *, only_of: str = "") -> None:
-        """What is kept at an address, with a request to cancel it; of several that share it, the one of this name.
+        """Erase what is stored at an address, with a request to cancel it; of several there, the one of this name.
 
         With ``only_of``, unless it has become another person's since.
         """
@@ -164,7 +164,7 @@ class Erasure:
             await self._client.zrem(thread_index_key(place, "postings"), subject)
 
     async def _erase(self, place: str, subject: str, values: Mapping[str, str], names: set[str]) -> None:
-        """These fields of what is kept at an address, and where the index of a thread leads to them."""
+        """Erase these fields of what is stored at an address, and its entries in the indexes of threads."""
         for record in records_at(place, subject, values):
             entry = record.address.entry
             if names >= ({entry} if entry else set(values)):

@@ -218,7 +218,7 @@ class RedisInbox(Inbox):
     # --- taking -----------------------------------------------------------------------------------------------------
 
     async def take(self, worker: str, timeout: timedelta) -> Lease | None:
-        """The next delivery of a thread nobody works on, fairly between people; None after ``timeout``."""
+        """Return the next delivery of a thread nobody works on, fairly between people; None after ``timeout``."""
         deadline = time.monotonic() + timeout.total_seconds()
         await self._fill(0)
         while True:
@@ -310,7 +310,7 @@ class RedisInbox(Inbox):
         return runs
 
     async def complete(self, lease: Lease) -> None:
-        """The delivery has had its outcome: the thread's next one may be taken. Raises LeaseLost."""
+        """Complete the delivery: the thread's next one may be taken. Raises LeaseLost."""
         delivery = lease.delivery
         thread = delivery.thread
         async with bounded_call():

@@ -57,7 +57,7 @@ class RedisJobStore(JobStore):
         return bool(new)
 
     async def read(self, job_id: str) -> Job | None:
-        """A job as it is now; None when it is unknown."""
+        """Return a job as it is now; None when it is unknown."""
         async with bounded_call():
             stored = await self._client.hgetall(job_key(job_id))
         return _job(stored)
@@ -79,7 +79,7 @@ class RedisJobStore(JobStore):
             return str(await self._client.hget(job_key(job_id), "cancelled") or "")
 
     async def recent(self, limit: int = 50) -> Sequence[Job]:
-        """The newest jobs, newest first."""
+        """Return the newest jobs, newest first."""
         async with bounded_call():
             names = texts(await self._client.zrevrange(JOBS, 0, limit - 1))
             async with self._client.pipeline(transaction=False) as pipe:

@@ -67,7 +67,7 @@ class RedisSiteStore(SiteStore):
                 await self._client.hdel(SITES, field)
 
     async def sites(self, base: str) -> Sequence[Site]:
-        """The sites of a base, by link."""
+        """Return the sites of a base, by link."""
         async with bounded_call():
             stored = await self._client.hgetall(SITES)
         found: list[Site] = [from_json(Site, text) for field, text in stored.items() if json.loads(field)[0] == base]
@@ -162,14 +162,14 @@ class RedisTrashStore(TrashStore):
         return sorted(found, key=lambda removed: removed.at, reverse=True)
 
     async def removal(self, document_id: str) -> RemovedDocument | None:
-        """The removal of this document; what was replaced is no removal."""
+        """Return the removal of this document; what was replaced is no removal."""
         async with bounded_call():
             stored = await self._client.hget(REMOVED, document_id)
         removed: RemovedDocument | None = None if stored is None else from_json(RemovedDocument, stored)
         return removed
 
     async def forget_removal(self, key: str) -> None:
-        """It was restored, or its time is over."""
+        """Forget a removal that was restored or has expired."""
         async with bounded_call():
             await self._client.hdel(REMOVED, key)
 
@@ -219,7 +219,7 @@ class RedisProposalStore(ProposalStore):
         return sorted(found, key=lambda proposal: proposal.at)
 
     async def proposal(self, proposal_id: str) -> Proposal | None:
-        """A proposal by its id; None when it is unknown or decided."""
+        """Return a proposal by its id; None when it is unknown or decided."""
         async with bounded_call():
             stored = await self._client.hget(PROPOSALS, proposal_id)
         proposal: Proposal | None = None if stored is None else from_json(Proposal, stored)
@@ -236,7 +236,7 @@ class RedisProposalStore(ProposalStore):
         return _decision(held)
 
     async def decision(self, proposal_id: str) -> Decision | None:
-        """What was decided on it, as long as that is known."""
+        """Return what was decided on it, as long as that is known."""
         async with bounded_call():
             undone = await self._client.hget(UNDONE, proposal_id)  # first: what is settled goes from here to there
             return _decision(undone or await self._client.get(f"{DECIDED}{proposal_id}"))
@@ -249,7 +249,7 @@ class RedisProposalStore(ProposalStore):
         return sorted(found, key=lambda decision: decision.at)
 
     async def settle(self, proposal_id: str) -> None:
-        """The job of its approval is in line: who decided stays known, what was proposed is forgotten here."""
+        """Settle an approval whose job is in line: who decided stays known, the proposal is forgotten."""
         async with bounded_call():
             decision = _decision(await self._client.hget(UNDONE, proposal_id))
             if decision is not None:

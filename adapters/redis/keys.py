@@ -50,7 +50,7 @@ HELD = f"{PREFIX}:held:"
 
 
 def tagged_key(name: str, *rest: str) -> str:
-    """A key whose slot on a cluster is decided by ``name`` alone, whatever characters it holds.
+    """Return a key whose slot on a cluster is decided by ``name`` alone, whatever characters it holds.
 
     A name with braces is escaped, and marked by two percent signs, with which no other name of ours begins.
     """
@@ -59,12 +59,12 @@ def tagged_key(name: str, *rest: str) -> str:
 
 
 def inbox_keys(namespace: str) -> tuple[str, str]:
-    """The stream of ready tokens and the index of what waits, of one inbox."""
+    """Return the stream of ready tokens and the index of what waits, of one inbox."""
     return (INBOX, WAITING) if namespace == "inbox" else (f"{INBOX}:{namespace}", f"{WAITING}:{namespace}")
 
 
 def job_key(job_id: str) -> str:
-    """The hash of a job: its head, its items by position, and who cancelled it."""
+    """Return the hash of a job: its head, its items by position, and who cancelled it."""
     return tagged_key(f"job:{job_id}")
 
 
@@ -74,12 +74,12 @@ EVERY_SESSION = (f"{PREFIX}:{{session:*", f"{PREFIX}:{{sign-in:*")
 
 
 def trace_key(trace_id: str) -> str:
-    """The list of a trace's events."""
+    """Return the list of a trace's events."""
     return tagged_key(f"trace:{trace_id}")
 
 
 def checkpoint_key(checkpoint_id: str) -> str:
-    """The hash of a parked inquiry."""
+    """Return the hash of a parked inquiry."""
     return tagged_key(f"checkpoint:{checkpoint_id}")
 
 
@@ -89,12 +89,12 @@ def named_lease_key(name: str) -> str:
 
 
 def person_key(person_id: str, what: str) -> str:
-    """The sorted set of a person's threads, checkpoints, traces or message states, by when they were last written."""
+    """Return the sorted set of a person's threads, checkpoints, traces or message states, by last write."""
     return tagged_key(f"person:{person_id}", what)
 
 
 def thread_keys(thread: str) -> tuple[str, str, str, str]:
-    """Turns by trace id, their order, evidence by id, and the small things about a thread: one hash tag."""
+    """Return a thread's turns by trace id, their order, evidence by id and its other fields: one hash tag."""
     return (
         tagged_key(thread, "turns"),
         tagged_key(thread, "order"),
@@ -104,32 +104,32 @@ def thread_keys(thread: str) -> tuple[str, str, str, str]:
 
 
 def lease_key(thread: str) -> str:
-    """The hash with the thread's fence, and whose delivery is worked on under it."""
+    """Return the hash with the thread's fence, and whose delivery is worked on under it."""
     return tagged_key(thread, "lease")
 
 
 def queue_key(thread: str) -> str:
-    """The list of a thread's deliveries, the one that is worked on first."""
+    """Return the list of a thread's deliveries, the one that is worked on first."""
     return tagged_key(thread, "queue")
 
 
 def seen_key(thread: str, delivery_id: str) -> str:
-    """What became of a delivery, for a day."""
+    """Return what became of a delivery, for a day."""
     return tagged_key(thread, "seen", delivery_id)
 
 
 def waiting_member(thread: str, delivery_id: str, person: str) -> str:
-    """A delivery in the indexes of what waits."""
+    """Return a delivery in the indexes of what waits."""
     return json.dumps([thread, delivery_id, person])
 
 
 def record_key(place: str, subject: str) -> str:
-    """The hash of what is kept about a message, by the address of the record."""
+    """Return the hash of what is kept about a message, by the address of the record."""
     return tagged_key(place, "posting", subject)
 
 
 def index_member(address: Address) -> str:
-    """A record's address in the index of a person, or of a thread in which it is not kept itself."""
+    """Return a record's address in the index of a person, or of a thread in which it is not kept itself."""
     return json.dumps([part for part in (address.place, address.subject, address.entry) if part])
 
 
@@ -138,7 +138,7 @@ _RECORD = re.compile(rf"{PREFIX}:\{{([^}}]*)\}}:posting:(.*)", re.DOTALL)
 
 
 def record_address(key: str) -> tuple[str, str]:
-    """The place and the subject of a record's key. Raises ValueError for another's key."""
+    """Return the place and the subject of a record's key. Raises ValueError for another's key."""
     found = _RECORD.fullmatch(key)
     if found is None:
         raise ValueError(f"{key} is no record's key.")
@@ -151,12 +151,12 @@ def cancel_request_key(thread: str, subject: str) -> str:
 
 
 def live_key(thread: str, subject: str) -> str:
-    """The stream of what is shown of an answer in the making."""
+    """Return the stream of what is shown of an answer in the making."""
     return tagged_key(thread, "live", subject)
 
 
 def thread_index_key(thread: str, what: str) -> str:
-    """The sorted set of a thread's checkpoints, traces or message states, by when they were last written."""
+    """Return the sorted set of a thread's checkpoints, traces or message states, by when they were last written."""
     return tagged_key(thread, f"all-{what}")
 
 

@@ -155,7 +155,7 @@ class RedisMemory(Memory):
         )
 
     async def questions_of(self, person_id: str, threads: int) -> Sequence[AskedQuestion]:
-        """What this person asked in their newest threads, and was searched for; the newest first."""
+        """Return what this person asked in their newest threads, and was searched for; the newest first."""
         async with bounded_call():
             newest = texts(await self._client.zrevrange(person_key(person_id, "threads"), 0, threads - 1))
         keys = [ThreadKey.parse(thread) for thread in newest]

@@ -73,7 +73,7 @@ class RedisMessageStateStore(MessageStateStore):
         self._ttl = int(ttl.total_seconds())
 
     async def read(self, blank: R) -> R | None:
-        """The record at this one's address; None where nothing is kept."""
+        """Return the record at this one's address; None where nothing is kept."""
         async with bounded_call():
             kept = _texts(await self._client.hgetall(_key(blank.address)))
         return from_fields(blank, kept)
@@ -163,12 +163,12 @@ class RedisMessageStateStore(MessageStateStore):
 
 
 def _member(address: Address, thread: str) -> str:
-    """A record in the index of a thread."""
+    """Return a record in the index of a thread."""
     return address.subject if thread == address.place and not address.entry else index_member(address)
 
 
 def _texts(kept: Mapping[Any, Any]) -> dict[str, str]:
-    """A hash as the client gives it, which decodes texts."""
+    """Return a hash as the client gives it, which decodes texts."""
     return {str(name): str(value) for name, value in kept.items()}
 
 

@@ -13,7 +13,7 @@ Command = tuple[Any, ...]
 
 
 def lua(script: str, keys: Sequence[str], *args: Any) -> Command:
-    """A script with its text, which no server can have forgotten, so that it may stand anywhere in an order."""
+    """Return a script with its text, which no server can have forgotten, so that it may stand anywhere in an order."""
     return ("EVAL", script, len(keys), *keys, *args)
 
 

@@ -54,7 +54,7 @@ class FairQueue:
             tokens.append(token)
 
     def next(self) -> ReadyThread | None:
-        """The oldest thread of the person whose turn it is; that person goes to the end of the line."""
+        """Return the oldest thread of the person whose turn it is; that person goes to the end of the line."""
         if not self._people:
             return None
         person, threads = self._people.popitem(last=False)
@@ -83,11 +83,11 @@ class ReadyTokens:
         await in_order(self._client, *self.acknowledge_command(tokens))
 
     def add_command(self, thread: str, person: str) -> Command:
-        """What ``add`` has carried out."""
+        """Return what ``add`` has carried out."""
         return ("XADD", self._stream, "*", "thread", thread, "person", person)
 
     def acknowledge_command(self, tokens: Sequence[str]) -> Sequence[Command]:
-        """What ``acknowledge`` has carried out."""
+        """Return what ``acknowledge`` has carried out."""
         return [lua(_ACKNOWLEDGE, [self._stream], _GROUP, *tokens)] if tokens else []
 
     async def read(self, into: FairQueue, *, block_ms: int | None = None) -> None:

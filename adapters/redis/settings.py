@@ -27,7 +27,7 @@ class RedisChannelSettingsStore(ChannelSettingsStore):
         self._client = client
 
     async def read(self, place: str) -> ChosenSettings:
-        """What was chosen; nothing where nothing was."""
+        """Return what was chosen; nothing where nothing was."""
         async with bounded_call():
             stored = await self._client.get(_place_key(place))
         return ChosenSettings.from_mapping(json.loads(stored or "{}"))
@@ -80,7 +80,7 @@ class RedisAudit(Audit):
             await self._client.xadd(AUDIT, {"entry": to_json(entry)}, maxlen=self._most, approximate=False)
 
     async def recent(self, limit: int = 100) -> Sequence[AuditEntry]:
-        """The newest entries, newest first."""
+        """Return the newest entries, newest first."""
         async with bounded_call():
             found: Any = await self._client.xrevrange(AUDIT, count=limit)
         return [from_json(AuditEntry, fields["entry"]) for _, fields in found]

@@ -41,7 +41,7 @@ class RedisAddress:
 
     @classmethod
     def of(cls, url: str) -> "RedisAddress":
-        """The parts of a URL. Raises ValueError where it is none of the forms above."""
+        """Return the parts of a URL. Raises ValueError where it is none of the forms above."""
         parts = urlsplit(url)
         scheme, _, kind = parts.scheme.partition("+")
         if scheme not in ("redis", "rediss", "unix") or kind not in ("", "sentinel", "cluster"):
@@ -63,7 +63,7 @@ class RedisAddress:
 
 
 def client_for(url: str, *, max_connections: int, seconds: float) -> Redis:
-    """A client for this address; it connects on first use. Raises ValueError.
+    """Return a client for this address; it connects on first use. Raises ValueError.
 
     A ``RedisCluster`` goes by the same type: the contract suites run on all three. ``seconds`` is how long a command
     waits for a connection of a full pool.

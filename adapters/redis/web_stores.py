@@ -64,11 +64,11 @@ class RedisWebSessions(WebSessions):
             await self._client.delete(_key("session", token))
 
     async def issue_code(self, session: WebSession) -> str:
-        """A code that signs in as this, once."""
+        """Return a code that signs in as this, once."""
         return await self._keep("sign-in", session, CODE_SECONDS)
 
     async def take_code(self, code: str) -> WebSession | None:
-        """What the code stands for, taken."""
+        """Return what the code stands for, taken."""
         async with bounded_call():
             kept = await self._client.getdel(_key("sign-in", code))
         return from_json(WebSession, kept) if kept else None
@@ -121,7 +121,7 @@ class RedisApiTokens(ApiTokens):
             await self._keep(keys=[API_TOKENS], args=[kept.token.id, to_json(kept), self._most])
 
     async def find(self, token_id: str) -> KeptToken | None:
-        """The one of this id, revoked or not."""
+        """Return the one of this id, revoked or not."""
         async with bounded_call():
             stored = await self._client.hget(API_TOKENS, token_id)
         found: KeptToken | None = from_json(KeptToken, stored) if stored else None
@@ -162,7 +162,7 @@ class RedisAnswerStream(AnswerStream):
             await in_order(self._client, *added, ("EXPIRE", key, _TTL))
 
     async def read(self, thread: str, subject: str, after: str = "") -> Updates:
-        """What came after this place."""
+        """Return what came after this place."""
         start = f"({after}" if after else "-"
         async with bounded_call():
             found: Any = await self._client.xrange(live_key(thread, subject), min=start, count=_AT_ONCE)

@@ -113,7 +113,7 @@ class ConnectionsScreen:
         return next(one for one in await self.connections.overview() if one.connection.name == connection.name)
 
     def _title(self, kind: str) -> str:
-        """What people call a kind of source; its name where its package is not installed."""
+        """Return what people call a kind of source; its name where its package is not installed."""
         try:
             return self.connections.plugins(kind).title
         except ConfigurationError:
@@ -122,7 +122,7 @@ class ConnectionsScreen:
     # --- changing
 
     async def _form(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        """The form; of a connection that there is already (``of``) with its settings."""
+        """Return the form; of a connection that there is already (``of``) with its settings."""
         plugin, name = self._plugin(request), request.query.get("of", "")
         before = await self.connections.find(name) if name else None
         given = _typed(before) if before is not None and before.kind == plugin.name else {}
@@ -136,7 +136,7 @@ class ConnectionsScreen:
         given: Mapping[str, str],
         mistake: str = "",
     ) -> web.StreamResponse:
-        """The form with what was typed into it, but for secrets."""
+        """Return the form with what was typed into it, but for secrets."""
         secret = {f"set-{one.name}" for one in plugin.fields if one.secret}
         kept = {name: value for name, value in given.items() if name not in secret}
         forms = ", ".join(map(str, self.connections.forms))
@@ -200,14 +200,14 @@ class ConnectionsScreen:
 
 
 def _typed(connection: Connection) -> Mapping[str, str]:
-    """What the form of a connection had when it was sent, but for its secrets."""
+    """Return what the form of a connection had when it was sent, but for its secrets."""
     settings = {f"set-{name}": value for name, value in connection.settings.items()}
     rest = {"name": connection.name, "readers": " ".join(sorted(connection.readers))}
     return {**settings, **rest, "minutes": str(connection.minutes), "hours": str(connection.hours)}
 
 
 def _number(text: str, bounds: tuple[int, int, int]) -> int:
-    """A number within its bounds (least, usual, most); the usual one where none was typed."""
+    """Return a number within its bounds (least, usual, most); the usual one where none was typed."""
     least, usual, most = bounds
     return min(max(int(text), least), most) if text.isdecimal() and len(text) < 6 else usual
 

@@ -117,7 +117,7 @@ class GapScreen:
     menu: tuple[MenuEntry, ...] = (MenuEntry("Gaps", "/gaps", Right.ADMIN),)
 
     def routes(self) -> tuple[Route, ...]:
-        """The routes of the report on gaps."""
+        """Return the routes of the report on gaps."""
         return (
             Route("GET", "/gaps", self._overview, Right.ADMIN),
             Route("GET", "/gaps/gaps.csv", self._csv, Right.ADMIN),
@@ -166,7 +166,7 @@ class GapScreen:
         return draft if draft.base in await self._own_bases(visitor) else replace(draft, base="")
 
     async def _own_bases(self, visitor: Visitor) -> list[str]:
-        """The bases that a draft can go into: those of connected sources are filled there."""
+        """Return the bases that a draft can go into: those of connected sources are filled there."""
         return sorted(base.name for base in await self.queries.visible(visitor.caller()) if not base.connection)
 
     async def _draft(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
@@ -189,7 +189,7 @@ class GapScreen:
         )
 
     async def _propose(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        """What the admin made of the draft waits for a decision; the page of proposals shows it."""
+        """Return what the admin made of the draft waits for a decision; the page of proposals shows it."""
         form = await read_form(request)
         begun = await self._begin(request, visitor)
         base = form.get("base", "")
@@ -207,7 +207,7 @@ class GapScreen:
 
 
 def _days(request: web.Request) -> int:
-    """The period that is asked for, where it is one of those."""
+    """Return the period that is asked for, where it is one of those."""
     given = request.query.get("days", "")
     return int(given) if given.isdecimal() and int(given) in PERIODS else PERIOD
 

@@ -48,7 +48,7 @@ class TraceTimeline:
 
 
 def timeline(events: Sequence[TracedEvent]) -> TraceTimeline:
-    """The events in order. An event is recorded when it is over, so that its bar ends where it stands."""
+    """Return the events in order. An event is recorded when it is over, so that its bar ends where it stands."""
     began = min((traced.at - _took(traced) for traced in events), default=0.0)
     whole = max((traced.at for traced in events), default=0.0) - began
     per_cent = 100 / whole if whole > 0 else 0.0
@@ -68,7 +68,7 @@ def _row(traced: TracedEvent, began: float, per_cent: float) -> TraceRow:
 
 
 def _took(traced: TracedEvent) -> float:
-    """The seconds that a step took; 0 for what only happened."""
+    """Return the seconds that a step took; 0 for what only happened."""
     return traced.event.duration_ms / 1000 if isinstance(traced.event, TimedEvent) else 0.0
 
 
@@ -96,7 +96,7 @@ class InspectScreen:
     menu: tuple[MenuEntry, ...] = (MenuEntry("Look inside", "/inspect", Right.ADMIN),)
 
     def routes(self) -> tuple[Route, ...]:
-        """The routes of looking inside."""
+        """Return the routes of looking inside."""
         return (
             Route("GET", "/inspect", self._search, Right.ADMIN),
             Route("GET", "/inspect/settings", self._settings, Right.ADMIN),

@@ -33,7 +33,7 @@ LinkTo = Callable[[int], str]  # the address of a source by its number in an ans
 
 
 def render_answer(text: str, numbers: Collection[int], link_to: LinkTo, allowed: Collection[str] = ()) -> Markup:
-    """An answer: ``[n]`` of these numbers becomes a link to its source; of other links only those allowed stay."""
+    """Render an answer: ``[n]`` of these numbers links to its source; only allowed links stay."""
     tokens = _parse(text, frozenset(allowed))
     for token in tokens:
         if token.type == "inline" and token.children is not None:
@@ -42,19 +42,19 @@ def render_answer(text: str, numbers: Collection[int], link_to: LinkTo, allowed:
 
 
 def render_passage(text: str) -> Markup:
-    """A part of a document. Its addresses can be read, and none can be followed: it is shown, not obeyed."""
+    """Return a part of a document. Its addresses can be read, and none can be followed: it is shown, not obeyed."""
     return _sanitize(_parse(_with_small_headings(text), frozenset()))
 
 
 def _with_small_headings(text: str) -> str:
-    """The text with headings that stand right above their paragraph, of small sections, as lines of their own."""
+    """Return the text with each heading of a small section on a line of its own."""
     found = {unit.under for unit in units(text[:_LONGEST])}
     heads = {one for one in found if one[:1].isalnum() and not one.endswith(":")}
     return "\n".join(f"\n**{line.strip()}**\n" if line.strip() in heads else line for line in text.split("\n"))
 
 
 def render_quote(text: str) -> Markup:
-    """A quote: as a passage, but rows of a table without its head stay a table, and headings become bold words."""
+    """Render a quote as a passage, but keep rows of a table without its head a table, and make headings bold."""
     text = _ROWS.sub(_with_empty_head, text)
     tokens = _parse(text, frozenset())
     for before, token in pairwise(tokens):
@@ -76,7 +76,7 @@ def _with_empty_head(rows: re.Match[str]) -> str:
 
 
 def words_of(text: str) -> str:
-    """A part of a document as plain words, its markup taken out."""
+    """Return a part of a document as plain words, its markup taken out."""
     html = re.sub(r"</(?:p|li|td|th|h\d|pre)>", " ", str(render_passage(text)))
     return " ".join(unescape(re.sub(r"<[^>]*>", "", html)).split())
 
@@ -139,7 +139,7 @@ def _with_citations(children: Sequence[Token], numbers: frozenset[int], link_to:
 
 
 def citation_link(n: int, address: str) -> str:
-    """The number of a source, as a link to it."""
+    """Return the number of a source, as a link to it."""
     return f'<a class="cite" href="{escape(address)}" title="Source {n}">{n}</a>'
 
 

@@ -71,18 +71,18 @@ class Pages:
     def html(
         self, request: web.Request, visitor: Visitor | None, template: str, *, status: int = 200, **context: Any
     ) -> web.Response:
-        """A whole page for this visitor."""
+        """Return a whole page for this visitor."""
         menu = [entry for entry in self._menu if visitor is not None and visitor.may(entry.right)]
         text = self.fragment(template, visitor=visitor, menu=menu, path=request.path, **context)
         return web.Response(text=text, content_type="text/html", status=status, headers={"Cache-Control": "no-store"})
 
     def part(self, template: str, **context: Any) -> web.Response:
-        """A part of a page, as a script of ours asks for it."""
+        """Return a part of a page, as a script of ours asks for it."""
         text = self.fragment(template, **context)
         return web.Response(text=text, content_type="text/html", headers={"Cache-Control": "no-store"})
 
     def fragment(self, template: str, **context: Any) -> str:
-        """The template as text."""
+        """Return the template as text."""
         return self._environment.get_template(template).render(**context)
 
 
@@ -93,13 +93,13 @@ def _without_disguise(value: object) -> object:
 
 @cache
 def static_path(name: str) -> str:
-    """The address of a file of ours, with what it holds in it, so that it may be kept for good."""
+    """Return the address of a file of ours, with what it holds in it, so that it may be kept for good."""
     digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
     return f"/static/{digest}/{name}"
 
 
 async def static_file(request: web.Request) -> web.StreamResponse:
-    """A file of ours. Only those that are there by exactly this name; whatever else is asked for is not found."""
+    """Serve a file of ours by its exact name; any other name is not found."""
     name = request.match_info["name"]
     there = await _static_files()
     if name not in there:

@@ -18,13 +18,14 @@ from adapters.web.routing import PLATFORM, Screen
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.incoming_events import (
-    Expiry,
     FileReference,
     Incoming,
     IncomingChoice,
     IncomingMessage,
     MessageRoute,
     Permissions,
+    person_in,
+    question_of,
 )
 from core.model.inquiry import Checkpoint
 from core.ports.access import Audit, WebSessions
@@ -68,7 +69,7 @@ class WebPlatform:
     # --- the server
 
     def readiness_problem(self) -> str:
-        """It waits for nobody."""
+        """Report no problem: the page waits for nobody."""
         return ""
 
     def capabilities(self) -> PlatformCapabilities:
@@ -76,7 +77,7 @@ class WebPlatform:
         return PlatformCapabilities()
 
     def routes(self) -> Sequence[web.RouteDef]:
-        """The routes of every screen."""
+        """Return the routes of every screen."""
         behind = [*self._sign_in.routes(), *(route for screen in self._screens for route in screen.routes())]
         return (
             web.get("/static/{digest}/{name}", self._guard.outermost(static_file)),
@@ -107,15 +108,15 @@ class WebPlatform:
         self, incoming: Incoming, message_state: MessageState[WebQuestionState], trace_id: str
     ) -> WebAnswerView:
         """Where the answer to this will be visible."""
-        return WebAnswerView(_question(incoming), message_state, self._stream, trace_id)
+        return WebAnswerView(question_of(incoming), message_state, self._stream, trace_id)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """What applies on the page: chosen for the page as a whole."""
+        """Return what applies on the page: chosen for the page as a whole."""
         return await self._user_actions.settings.effective_settings(PLATFORM)
 
     async def audience(self, incoming: Incoming) -> Audience:
-        """The one who asks, and they alone."""
-        return audience_of(_person(incoming))
+        """Return the one who asks, and they alone."""
+        return audience_of(person_in(incoming))
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """Whose conversation it is may choose there, and nobody else comes to it."""
@@ -126,25 +127,25 @@ class WebPlatform:
         return ()
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """The text of the files on the question, read when it was asked."""
+        """Return the text of the files on the question, read when it was asked."""
         return await attached_texts(self._message_states, message)
 
     async def complete(self, message: IncomingMessage) -> IncomingMessage:
-        """The message as it is: a form brings all of it."""
+        """Return the message as it is: a form brings all of it."""
         return message
 
     async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
-        """The files on the question: on the page nothing else is above it."""
+        """Return the files on the question: on the page nothing else is above it."""
         return message.files
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
-        """A conversation here is with us alone: there is nothing to mute."""
+        """Do nothing: a conversation here has no other people to mute."""
 
     async def tell(self, incoming: Incoming, text: str) -> None:
         """Say it where the question stands, which is not worked on (any more)."""
-        thread = incoming.question.thread if isinstance(incoming, Expiry) else incoming.thread
-        message_id = incoming.subject if isinstance(incoming, IncomingChoice) else _question(incoming).id
-        state = WebQuestionState(thread=thread, message=message_id, asker=_person(incoming).id)
+        thread = incoming.thread
+        message_id = incoming.subject if isinstance(incoming, IncomingChoice) else question_of(incoming).id
+        state = WebQuestionState(thread=thread, message=message_id, asker=person_in(incoming).id)
         await self._message_states.save(replace(state, stage=AnswerStage.ENDED, told=text))
         await self._stream.publish(str(thread), message_id, [NoticeShown(text), Ended()])
 
@@ -160,15 +161,3 @@ class WebPlatform:
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[WebQuestionState]) -> None:
         """Nothing is posted anywhere else."""
-
-
-def _person(incoming: Incoming) -> Person:
-    return incoming.person if isinstance(incoming, IncomingChoice) else _question(incoming).asker
-
-
-def _question(incoming: Incoming) -> IncomingMessage:
-    if isinstance(incoming, Expiry):
-        return incoming.question
-    if isinstance(incoming, IncomingChoice):
-        raise TypeError("A choice is shown where its question stands.")
-    return incoming

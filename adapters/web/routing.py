@@ -58,7 +58,7 @@ class Visitor:
         return self.audience.unrestricted
 
     def thread(self, name: str) -> ThreadKey:
-        """A conversation of theirs: nobody else's page leads to it."""
+        """Return a conversation of theirs: nobody else's page leads to it."""
         return ThreadKey(PLATFORM, "", self.person.id, name)
 
     def caller(self) -> Caller:

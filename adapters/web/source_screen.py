@@ -53,7 +53,7 @@ def letters_of(text: str) -> Letters:
 
 
 def mark_quote(html: Markup, quote: str) -> Markup:
-    """The same HTML with the quote in ``<mark>``; as it was where the quote is not found.
+    """Return the same HTML with the quote in ``<mark>``; as it was where the quote is not found.
 
     ``html`` is what a cleaner wrote: its tags are well-formed. A mark is closed before each tag and opened after it.
     """
@@ -131,7 +131,7 @@ class DocumentPages:
     async def open_at_citation(
         self, document: Document, passage_id: str, quote: str, page: int | None = None
     ) -> DocumentView:
-        """The document at its cited passage, with the quote marked; at another page of it where that is asked for."""
+        """Return the document at its cited passage with the quote marked, or at another page of it."""
         passages = await self._passages(document)
         at = _position(passages, passage_id, quote)
         there = passages[at] if at is not None else None
@@ -142,13 +142,13 @@ class DocumentPages:
         return DocumentView(document, shown, text, note or why_not)
 
     async def at(self, document: Document, ordinal: int = 0, page: int | None = None) -> DocumentView:
-        """The document from this passage on, or at this page."""
+        """Return the document from this passage on, or at this page."""
         passages = await self._passages(document)
         shown, note = await self._page(document, page or 1, "")
         return DocumentView(document, shown, _text(passages, ordinal, ""), note)
 
     async def picture(self, document: Document, page: int) -> bytes:
-        """A page's PNG. Raises DocumentRejected where it cannot be drawn."""
+        """Return a page's PNG. Raises DocumentRejected where it cannot be drawn."""
         kept = self._kept.get((document.id, document.version, page))
         return (kept or await self._draw(document, page, "")).png
 
@@ -215,7 +215,7 @@ class SourceScreen:
     menu: tuple[MenuEntry, ...] = ()
 
     def routes(self) -> tuple[Route, ...]:
-        """The routes of reading a document."""
+        """Return the routes of reading a document."""
         return (
             Route("GET", "/ask/{name}/{question}/source/{n}", self._source),
             Route("GET", "/documents/{document}", self._document),
@@ -235,7 +235,7 @@ class SourceScreen:
         return self._render_page(request, visitor, view, path=path, citation=citation, back=back)
 
     async def _citation(self, request: web.Request, visitor: Visitor, trace_id: str) -> Citation:
-        """The citation of this number: of the sources, or of what came nearest where there are none."""
+        """Return the citation of this number: of the sources, or of what came nearest where there are none."""
         wanted = request.match_info["n"]
         message_thread = visitor.thread(request.match_info["name"])
         quotes = await self.actions.answers.quotes(message_thread, trace_id, visitor.audience)
@@ -260,7 +260,7 @@ class SourceScreen:
         return web.Response(body=png, content_type="image/png", headers={"Cache-Control": _A_DAY})
 
     async def _visible(self, visitor: Visitor, document_id: str) -> Document:
-        """The document, if this visitor may see its base now. Raises NotFound in the same words where it is hidden."""
+        """Return the document if this visitor may see its base now. Raises NotFound in the same words if not."""
         document = await self.queries.document_of_id(document_id, visitor.caller())
         if document is None:
             raise NotFound(GONE)

@@ -163,6 +163,6 @@ CAUSES = (
 
 
 def cause_of(status: int, said: str) -> Cause | None:
-    """What the words and the status of an error say; None where they say nothing in particular."""
+    """Return what the words and the status of an error say; None where they say nothing in particular."""
     read = said[:LONGEST_READ]
     return next((cause for cause in CAUSES if cause.explains(status, read)), None)

@@ -55,7 +55,7 @@ class CitationMarks:
         self._before = ""  # the end of what went on
 
     def feed(self, piece: str) -> str:
-        """What of the text so far may go on now."""
+        """Return what of the text so far may go on now."""
         text = self._held + piece
         held = _HELD.search(text)
         cut = held.start() if held else len(text)
@@ -63,7 +63,7 @@ class CitationMarks:
         return self._gone_on(text[:cut])
 
     def rest(self) -> str:
-        """What is still held at the end."""
+        """Return what is still held at the end."""
         held, self._held = self._held, ""
         return self._gone_on(held)
 

@@ -38,7 +38,7 @@ class BodyTooLong(httpx2.ReadError):
 
 
 def open_client(base_url: str, api_key: str, connect_seconds: float) -> "AsyncOpenAI":
-    """A client for one endpoint. Nothing is connected yet; proxies that the environment names are used."""
+    """Return a client for one endpoint. Nothing is connected yet; proxies that the environment names are used."""
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
     # Whatever is awaited has a deadline at its caller; one in the transport would be set anew with each piece it reads.
@@ -59,7 +59,7 @@ def open_client(base_url: str, api_key: str, connect_seconds: float) -> "AsyncOp
 
 
 async def _replace_body(response: httpx2.Response) -> None:
-    """A response hook: let the body be read up to its bound only, and a stream of events at our pace."""
+    """Bound the body of a response, and pace a stream of events."""
     if isinstance(response.stream, httpx2.AsyncByteStream):
         streamed = "event-stream" in response.headers.get("content-type", "")
         response.stream = BoundedBody(response.stream, response.request, FIRST_PAUSE if streamed else 0.0)
@@ -110,7 +110,7 @@ class StreamReader:
     """The chunks of one reply, read while the block lasts. Belongs to one event loop."""
 
     def __init__(self, chunks: AsyncGenerator[object, None], most: int) -> None:
-        """Reads up to ``most`` characters: not every endpoint keeps to the length that was asked for."""
+        """Read at most ``most`` characters: not every endpoint keeps to the length that was asked for."""
         self.finish = ""  # the model's last word on why it ended
         self.written = 0  # characters
         self.usage = (0, 0, 0, 0)

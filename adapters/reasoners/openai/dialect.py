@@ -134,7 +134,7 @@ class Dialect:
         return min(cap, max(left, request.max_tokens)) if self.context else cap
 
     def parameters(self, request: ModelRequest, cap: int, *, stream: bool) -> Json:
-        """The request as chat completions have it, without what was refused."""
+        """Return the request as chat completions have it, without what was refused."""
         asked = self._full_request(request, cap, stream=stream)
         if "max_tokens" in self.refused:  # newer models of the first vendor know it under this name only
             asked["max_completion_tokens"] = asked.pop("max_tokens")
@@ -186,7 +186,7 @@ class Dialect:
         return bool(named)
 
     def guesses(self, error: "APIStatusError", asked: Json) -> Iterator[frozenset[str]]:
-        """What may have been refused where the refusal does not say: nothing, then each feature, then all of them."""
+        """Yield what may have been refused: nothing, then each feature, then all of them."""
         shape = tuple(sorted(asked))
         tells = is_too_long(error) or cause_of(error.status_code, f"{error.message} {error.body}")
         if error.status_code not in _UNNAMED_REFUSALS or tells or shape in self._hopeless:
@@ -236,7 +236,7 @@ def _cap_of(asked: Json) -> int:
 
 
 def _words_of(error: "APIStatusError") -> str:
-    """What a refusal says, without what it repeats of the request."""
+    """Return what a refusal says, without what it repeats of the request."""
     whole = isinstance(error.body, dict | list)
     return f"{_without_echo(error.body) if whole else error.message} {error.param or ''}"
 
@@ -273,7 +273,7 @@ def is_about_context(said: str) -> bool:
 
 
 def context_in(error: "APIStatusError") -> int:
-    """The size of the context window in tokens, where a refusal says it; else 0."""
+    """Return the size of the context window in tokens, where a refusal says it; else 0."""
     said = f"{error.message} {error.body}"
     found = _NAMED_CONTEXT.search(said) or _CONTEXT.search(said)
     size = int(next(group for group in found.groups() if group).replace(",", "")) if found else 0

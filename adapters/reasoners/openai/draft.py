@@ -39,7 +39,7 @@ class DraftReader:
         self._fenced = False  # all of it stands in a fence, which is none of its own
 
     def feed(self, piece: str) -> Iterator[DraftPart]:
-        """What of the draft may be shown now."""
+        """Yield what of the draft may be shown now."""
         before = self._hidden.restarts
         text = self._hidden.feed(piece)
         if self._hidden.restarts > before:
@@ -50,7 +50,7 @@ class DraftReader:
         yield from self._pass_on(self._marks.feed(text))
 
     def finish(self) -> Iterator[DraftPart]:
-        """The rest. Raises ModelMisbehaved when there is no prose."""
+        """Yield the rest. Raises ModelMisbehaved when there is no prose."""
         rest = self._marks.feed(self._hidden.rest()) + self._marks.rest()
         yield from self._pass_on(rest)
         if self.instead.missing_text or self.instead.asks or (self.instead.has_line and not self.has_prose):

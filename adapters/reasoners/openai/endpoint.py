@@ -163,7 +163,7 @@ class ModelEndpoint:
                 await asyncio.shield(self._daily_budget.settle(reserved, cost))
 
     async def stream(self, request: ModelRequest, meter: Meter) -> AsyncGenerator[str, None]:
-        """The reply's text in pieces. Raises what ``complete`` raises, also in the middle.
+        """Yield the reply's text in pieces. Raises what ``complete`` raises, also in the middle.
 
         Ends normally only when the model said that it was done, or had reached the length that it may write. What
         ``complete`` asks for once more is asked for once more here too, while there is no text.
@@ -207,7 +207,7 @@ class ModelEndpoint:
     async def _pieces(
         self, request: ModelRequest, cap: int, deadline: float, bill: "_Bill"
     ) -> AsyncGenerator[str, None]:
-        """The text, each wait for more content bounded, whatever else keeps the connection alive meanwhile."""
+        """Yield the text, each wait for more content bounded, whatever else keeps the connection alive meanwhile."""
         opening = self._persistently(lambda: self._send_accepted(request, cap, bill, self._open_stream, stream=True))
         stream = await self._until(opening, self._patience(deadline))
         reader = StreamReader(self._chunks(stream), request.max_tokens * MOST_CHARACTERS_PER_TOKEN)
@@ -223,7 +223,7 @@ class ModelEndpoint:
         bill.cut_off = reader.finish in AT_ITS_LENGTH
 
     async def _chunks(self, stream: Any) -> AsyncGenerator[object, None]:
-        """The chunks of a stream, or the whole reply of a server that does not stream as its only one."""
+        """Yield the chunks of a stream, or the whole reply of a server that does not stream as its only one."""
         if isinstance(stream, _WholeReply):
             yield replies.as_chunk(stream.reply)
             return
@@ -269,7 +269,7 @@ class ModelEndpoint:
         return cap
 
     def _learn_from_error(self, error: BaseException) -> ModelUnavailable:
-        """The error in our words; what it says of the context window is remembered."""
+        """Return the error in our words; what it says of the context window is remembered."""
         translated = self._failures.translate(error)
         if isinstance(translated, PromptTooLong) and (size := context_in(error)):  # type: ignore[arg-type]
             self.dialect.context = size
@@ -283,7 +283,7 @@ class ModelEndpoint:
         return await self.client.chat.completions.create(**asked)
 
     async def _open_stream(self, asked: Json) -> Any:
-        """The client's own stream, its events as plain data: to make types of each word costs more than all else.
+        """Return the client's own stream with its events as plain data, because typing each word costs too much.
 
         A whole reply where the endpoint has refused to stream.
         """
@@ -298,7 +298,7 @@ class ModelEndpoint:
         return completion.parse(to=AsyncStream[object])
 
     async def _persistently(self, call: Callable[[], Awaitable[T]]) -> T:
-        """The call, again after a rate limit, a server's error or a lost connection, while it is worth it."""
+        """Return the call, again after a rate limit, a server's error or a lost connection, while it is worth it."""
         for attempt in range(self._retries):
             try:
                 return await call()

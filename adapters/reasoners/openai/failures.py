@@ -55,7 +55,7 @@ class Failures:
         return self._connection(chain)
 
     def late(self, waiting_for: str = "") -> ModelUnavailable:
-        """The error for a reply that did not come within its deadline."""
+        """Return the error for a reply that did not come within its deadline."""
         where = f" {waiting_for}" if waiting_for else ""
         return ModelUnavailable(
             f"{self._at} did not answer in time{where}.",
@@ -64,7 +64,7 @@ class Failures:
         )
 
     def no_completion(self) -> ModelMisbehaved:
-        """The error for a body that is no chat completion."""
+        """Return the error for a body that is no chat completion."""
         return ModelMisbehaved(
             f"{self._at} sent something that is no chat completion.",
             remedy="Check that LLM_BASE_URL ends where /chat/completions begins, usually in /v1.",
@@ -72,7 +72,7 @@ class Failures:
         )
 
     def endless(self) -> ModelMisbehaved:
-        """It sent more than any reply is long."""
+        """Return the error for a reply that is longer than any reply should be."""
         return ModelMisbehaved(
             f"{self._at} sent a reply without an end.",
             remedy="Check what answers at LLM_BASE_URL.",
@@ -80,7 +80,7 @@ class Failures:
         )
 
     def in_circles(self) -> ModelUnavailable:
-        """It leads from address to address."""
+        """Return the error for an address that redirects without end."""
         return ModelUnavailable(
             f"{self._at} sends us in circles.",
             remedy="Set LLM_BASE_URL to the address where chat completions are answered.",
@@ -88,13 +88,13 @@ class Failures:
         )
 
     def broke_off(self) -> ModelUnavailable:
-        """A stream ended before the model said that it was done."""
+        """Return the error for a stream that ended before the model was done."""
         return ModelUnavailable(
             f"{self._at} broke the answer off in the middle.", remedy="Try again.", kind=ModelFailure.CONNECTION
         )
 
     def filter_error(self) -> ModelMisbehaved:
-        """A content filter stopped it."""
+        """Return the error for an answer that a content filter stopped."""
         return ModelMisbehaved(
             f"{self._at}: the content filter stopped the answer.",
             remedy="Check the filter's settings with whoever provides the model.",
@@ -102,7 +102,7 @@ class Failures:
         )
 
     def refusal_error(self) -> ModelMisbehaved:
-        """The error for a model that refused to answer."""
+        """Return the error for a model that refused to answer."""
         return ModelMisbehaved(
             f"{self._model} refused to answer.",
             remedy="If this happens often, use a model that refuses less.",
@@ -118,7 +118,7 @@ class Failures:
         )
 
     def reported_error(self, said: object) -> ModelUnavailable:
-        """An error object in place of a reply, or in the middle of a stream."""
+        """Return the error for an error object in place of a reply or inside a stream."""
         words = str(said)
         if is_about_length(words):
             return self.too_long()
@@ -152,7 +152,7 @@ class Failures:
         return ModelUnavailable(f"{self._at} {words} ({status}).", remedy=remedy, kind=kind)
 
     def too_long(self) -> PromptTooLong:
-        """The model cannot read as much."""
+        """Return the error for a prompt that is longer than the model can read."""
         return PromptTooLong(
             f"The question with its evidence is too long for {self._model}.",
             remedy="Use a model with a larger context window, or set LLM_CONTEXT to its real size.",
@@ -201,7 +201,7 @@ def _errno(error: BaseException) -> int | None:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and what caused it, the sockets' own at the end."""
+    """Yield the error and what caused it, the sockets' own at the end."""
     seen: set[int] = set()
     one: BaseException | None = error
     while one is not None and id(one) not in seen:
@@ -231,7 +231,7 @@ def retry_after(error: "APIStatusError") -> float | None:
 
 
 def client_failures() -> tuple[type[Exception], ...]:
-    """What the client may raise: its own errors, its transport's, and what reading odd shapes raises."""
+    """Return what the client may raise: its own errors, its transport's, and what reading odd shapes raises."""
     import httpx2
     import openai
 

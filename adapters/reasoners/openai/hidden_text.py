@@ -56,14 +56,14 @@ class HiddenTextFilter:
     """Takes hidden text out of a stream, however it is cut into pieces."""
 
     def __init__(self, *, calls: bool = True) -> None:
-        """Takes out tool calls as well, unless told not to."""
+        """Remove tool calls as well, unless told not to."""
         self._opening = _OPENING if calls else _OPENING_THOUGHT
         self.restarts = 0  # how often all that had gone on turned out to be a thought
         self._raw = ""
         self._inside = False
 
     def feed(self, piece: str) -> str:
-        """What may go on. When ``restarts`` has grown, what went on before is void."""
+        """Return what may go on. When ``restarts`` has grown, what went on before is void."""
         self._raw += piece
         shown = ""
         while True:
@@ -85,7 +85,7 @@ class HiddenTextFilter:
                 return shown + self._release()
 
     def rest(self) -> str:
-        """What is still held at the end: nothing of a thought that was never closed."""
+        """Return what is still held at the end: nothing of a thought that was never closed."""
         if self._inside:
             return ""
         held, self._raw = self._raw, ""
@@ -99,7 +99,7 @@ class HiddenTextFilter:
 
 
 def without_thoughts(text: str) -> str:
-    """A whole text without what its model thought aloud. Calls of tools that stand in it stay."""
+    """Return a whole text without what its model thought aloud. Calls of tools that stand in it stay."""
     hidden = HiddenTextFilter(calls=False)
     shown = ""
     for piece in (text, None):
@@ -110,7 +110,7 @@ def without_thoughts(text: str) -> str:
 
 
 def prose_of(draft: str) -> str:
-    """The prose of a draft: out of the fence around it, without the speaker's name and our own prompt's last lines."""
+    """Return the prose of a draft without its fence, the speaker's name and our prompt's last lines."""
     wrapped = _WRAPPED.match(draft)
     return _SPEAKER.sub("", _ECHO.sub("", wrapped.group("inside") if wrapped else draft))
 

@@ -33,12 +33,12 @@ class Fence:
     """Marks around what others wrote, with a token that they cannot know: one for all steps of an inquiry."""
 
     def __init__(self, inquiry_id: str = "") -> None:
-        """The inquiry's token; a new one where there is no inquiry."""
+        """Derive the token from the inquiry's id; without one, make a new token."""
         known = inquiry_id.encode(errors="replace") or secrets.token_bytes(8)
         self.token = blake2b(known, digest_size=4, key=PROCESS_SECRET).hexdigest()
 
     def __call__(self, kind: str, text: str, **attributes: object) -> str:
-        """The text between its marks."""
+        """Return the text between its marks."""
         named = "".join(f' {name}="{_attribute(value)}"' for name, value in attributes.items() if value)
         return f"<{kind}-{self.token}{named}>\n{text.strip()}\n</{kind}-{self.token}>"
 
@@ -53,7 +53,7 @@ class Fence:
 
 
 def conversation_block(thread: Thread, fence: Fence, turns: int = RECENT_TURNS) -> str:
-    """What was said before, oldest first; empty when nothing was."""
+    """Return what was said before, oldest first; empty when nothing was."""
     recent = thread.turns[-turns:]
     recalled = [turn for turn in thread.recalled if turn not in recent]
     said = [f"{one_line(message.author, 60)}: {clip(message.text, SHORT)}" for message in thread.context]
@@ -68,7 +68,7 @@ def conversation_block(thread: Thread, fence: Fence, turns: int = RECENT_TURNS) 
 
 
 def turn_text(turn: Turn, limit: int) -> str:
-    """A turn with the thread's evidence ids where its answer had numbers of its own."""
+    """Return a turn with the thread's evidence ids where its answer had numbers of its own."""
     ids = {citation.n: citation.evidence for citation in turn.citations}
 
     def renumber(match: re.Match[str]) -> str:
@@ -123,7 +123,7 @@ def document_blocks(fence: Fence, evidence: Sequence[Evidence], room: int) -> It
 def document_blocks_with(
     inquiry: Inquiry, fence: Fence, evidence: Sequence[Evidence], cited: Sequence[int], room: int
 ) -> Iterable[str]:
-    """What a draft was written from, as it was shown for that, and behind it what else the draft cites."""
+    """Return what a draft was written from, as it was shown for that, and behind it what else the draft cites."""
     shown = {item.id for item in evidence}
     more = [item for n in cited if n not in shown and (item := inquiry.library.get(n))]
     return [*document_blocks(fence, evidence, room), *document_blocks(fence, more, room)]
@@ -140,7 +140,7 @@ def _document(fence: Fence, item: Evidence, text: str) -> str:
 
 
 def gist(item: Evidence, limit: int) -> str:
-    """The grader's summary where there is one, and as much of the text as fits beside it."""
+    """Return the grader's summary where there is one, and as much of the text as fits beside it."""
     summary = item.grade.summary if item.grade else ""
     if not summary:
         return clip(item.passage.text, limit)

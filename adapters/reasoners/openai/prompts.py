@@ -224,7 +224,7 @@ def compose_request(
     max_tokens: int,
     room: int = EVIDENCE_TOGETHER,
 ) -> ModelRequest:
-    """The answer, as Markdown with ``[id]`` marks."""
+    """Return the answer, as Markdown with ``[id]`` marks."""
     fence = Fence(inquiry.id)
     declining = _may_decline(inquiry) if inquiry.fast_path and not inquiry.closing else ""
     unsaid = "" if declining else _UNSAID
@@ -267,7 +267,7 @@ def check_request(
 
 
 def control_request(documents: Sequence[str], claims: Sequence[str]) -> ModelRequest:
-    """The same check of control claims, whose labels are known."""
+    """Return the same check of control claims, whose labels are known."""
     fence = Fence()
     shown = (fence("document", text, id=n) for n, text in enumerate(documents, 1))
     sentences = (fence("sentence", claim, n=n) for n, claim in enumerate(claims, 1))
@@ -282,7 +282,7 @@ def repair_request(
     evidence: Sequence[Evidence],
     room: int = EVIDENCE_TOGETHER,
 ) -> ModelRequest:
-    """The sentences that failed their check, each with its fault, to be corrected in one call."""
+    """Return the sentences that failed their check, each with its fault, to be corrected in one call."""
     fence = Fence(inquiry.id)
     sentences = (
         fence("sentence", one.claim.text, n=n, fault=one.fault or "no document says it")
@@ -295,7 +295,7 @@ def repair_request(
 
 
 def critique_request(inquiry: Inquiry, answer: str) -> ModelRequest:
-    """What of the question is still open."""
+    """Return what of the question is still open."""
     fence = Fence(inquiry.id)
     task = f"""{CRITIQUE}
 "missing" is a search query of keywords for the part that is open, and empty when the answer is complete. An
@@ -306,7 +306,7 @@ Answer with one JSON object and nothing else: {{"missing": "", "complete": true}
 
 
 def summarise_request(summary: str, turns: Sequence[Turn]) -> ModelRequest:
-    """The summary, extended by these turns."""
+    """Return the summary, extended by these turns."""
     fence = Fence()
     task = f"""{SUMMARISE}
 Write the summary anew so that it also covers the new turns: what was asked, what was found (with names, numbers
@@ -318,19 +318,19 @@ Write the summary anew so that it also covers the new turns: what was asked, wha
 
 
 def _system(inquiry: Inquiry, fence: Fence) -> str:
-    """The same for every step of an inquiry: first what is the same for all, then the day, then its own token."""
+    """Return the system message: first what all inquiries share, then the day, then the inquiry's token."""
     return f"{_SYSTEM}\nToday is {inquiry.started_at:%A, %d %B %Y}.\n{fence.rule}"
 
 
 def _citable(evidence: Sequence[Evidence], example: str, fence: Fence) -> str:
-    """The numbers that exist, and one sentence that cites one: a small model copies what it sees last."""
+    """Return the numbers that exist, and one sentence that cites one: a small model copies what it sees last."""
     numbers = " ".join(f"[{item.id}]" for item in sorted(evidence, key=lambda item: item.id))
     shown = f"\nThis is how a sentence cites its document:\n{fence('example', example)}" if example else ""
     return f"The only numbers that exist here: {numbers}{shown}"
 
 
 def _example(inquiry: Inquiry, evidence: Sequence[Evidence]) -> str:
-    """What the best evidence says on the question, in one sentence with its mark."""
+    """Return what the best evidence says on the question, in one sentence with its mark."""
     best = evidence[0]
     summary = best.grade.summary if best.grade else ""
     lines = (summary or choose_quote(best.passage.text, inquiry.standalone).text).splitlines()

@@ -266,7 +266,7 @@ class OpenAIReasoner:
     async def _object(
         self, endpoint: ModelEndpoint, asked: AskedWithin, meter: Meter, *, needs: Sequence[str]
     ) -> dict[str, Any] | None:
-        """The JSON object in the reply, asked for a second time where the first cannot be read."""
+        """Return the JSON object in the reply, asked for a second time where the first cannot be read."""
         completion = await self._complete(endpoint, asked, meter)
         found = _object_with_keys(json_in(completion.text), needs)
         if found is not None:
@@ -337,7 +337,7 @@ async def _await(work: Awaitable[T]) -> T:
 
 
 def _object_with_keys(value: object, keys: Sequence[str]) -> dict[str, Any] | None:
-    """The object, if it has one of these keys; a list stands for its only item or the value of the only key."""
+    """Return the object, if it has one of these keys; a list stands for its only item or the value of the only key."""
     if isinstance(value, list):
         return {keys[0]: value} if len(keys) == 1 else _object_with_keys(next(iter(value), None), keys)
     return value if isinstance(value, dict) and any(key in value for key in keys) else None

@@ -16,12 +16,12 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def field_of(value: object, name: str) -> Any:
-    """A field of an object or of a mapping; None where there is none."""
+    """Return a field of an object or of a mapping; None where there is none."""
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
 
 
 def first_choice(reply: object) -> object:
-    """The first choice that is one; None where there is none."""
+    """Return the first choice that is one; None where there is none."""
     choices = field_of(reply, "choices")
     found = choices if isinstance(choices, list) else ()
     return next((choice for choice in found if choice is not None and not isinstance(choice, str | int | float)), None)
@@ -46,17 +46,17 @@ def _part(part: object) -> str:
 
 
 def reasoning_of(message: object) -> str:
-    """What the model thought, where the server keeps it apart."""
+    """Return what the model thought, where the server keeps it apart."""
     return text_of(field_of(message, "reasoning_content")) or text_of(field_of(message, "reasoning"))
 
 
 def refusal_of(message: object) -> str:
-    """The model's refusal, where the server keeps it apart."""
+    """Return the model's refusal, where the server keeps it apart."""
     return text_of(field_of(message, "refusal"))
 
 
 def completion_of(reply: object) -> Completion:
-    """A whole reply, of an endpoint that does not stream."""
+    """Return a whole reply, of an endpoint that does not stream."""
     message = field_of(first_choice(reply), "message")
     calls = field_of(message, "tool_calls")
     found = calls if isinstance(calls, list) else []
@@ -98,14 +98,14 @@ def usage_of(reply: object) -> tuple[int, int, int, int]:
 
 
 def error_in(reply: object) -> object:
-    """The error that a reply with status 200 carries, or is, as of vLLM and Mistral; None where there is none."""
+    """Return the error that a reply with status 200 carries or is (vLLM, Mistral); None where there is none."""
     if str(field_of(reply, "object")).casefold() == "error":
         return {name: field_of(reply, name) for name in ("message", "type", "code")}
     return field_of(reply, "error") or None
 
 
 def as_responses(asked: Json) -> Json:
-    """A request for chat completions as one for the Responses API."""
+    """Return a request for chat completions as one for the Responses API."""
     messages = asked["messages"]
     request: Json = {
         "model": asked["model"],
@@ -132,7 +132,7 @@ def as_responses(asked: Json) -> Json:
 
 
 def as_completion(response: object) -> Json:
-    """A whole response as a chat completion."""
+    """Return a whole response as a chat completion."""
     texts: list[str] = []
     calls: list[Json] = []
     refusal = ""
@@ -151,7 +151,7 @@ def as_completion(response: object) -> Json:
 
 
 async def as_chunks(events: Any) -> AsyncGenerator[Json, None]:
-    """A stream of the Responses API as chunks of a chat completion."""
+    """Yield a stream of the Responses API as chunks of a chat completion."""
     async for event in events:
         kind = str(field_of(event, "type") or "")
         if kind == "response.output_text.delta":
@@ -180,7 +180,7 @@ def _chunk(delta: Json, finish: str | None = None) -> Json:
 
 
 def parse_completion(body: bytes) -> Json:
-    """A body that should be a chat completion. Raises TypeError where it is none."""
+    """Return a body that should be a chat completion. Raises TypeError where it is none."""
     value = json.loads(body)
     if not isinstance(value, dict) or (not is_completion(value) and error_in(value) is None):
         raise TypeError("not a chat completion")
@@ -188,7 +188,7 @@ def parse_completion(body: bytes) -> Json:
 
 
 def as_chunk(body: object) -> object:
-    """A whole completion in the shape of one streamed chunk. Raises TypeError where it is none."""
+    """Return a whole completion in the shape of one streamed chunk. Raises TypeError where it is none."""
     if error_in(body) is not None:
         return body
     if not is_completion(body):

@@ -31,7 +31,7 @@ _UNQUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|([^"]+)', re.DOTALL)
 
 
 def json_in(text: str) -> dict[str, Any] | list[Any] | None:
-    """The JSON object or array in a model's reply, or None when there is none that can be read."""
+    """Return the JSON object or array in a model's reply, or None when there is none that can be read."""
     bare = without_thoughts(text)
     for candidate in (bare, *_FENCED.findall(bare)):
         found = _load_json(candidate.strip())
@@ -52,7 +52,7 @@ def _load_json(text: str) -> dict[str, Any] | list[Any] | None:
 
 
 def _first_value(text: str) -> dict[str, Any] | list[Any] | None:
-    """The first readable JSON value in the middle of prose; an object wins over a list like ``[3]``."""
+    """Return the first readable JSON value in the middle of prose; an object wins over a list like ``[3]``."""
     decoder = json.JSONDecoder(strict=False)
     for version in (text, _mend_json(text)):
         for bracket in "{[":
@@ -102,7 +102,7 @@ def as_texts(value: object, most: int, limit: int = 400) -> tuple[str, ...]:
 
 
 def as_number(value: object) -> float | None:
-    """A number, or the first one in a text (``"8/10"``, ``"[3]"``, ``"E3"``), or None."""
+    """Return a number, or the first one in a text (``"8/10"``, ``"[3]"``, ``"E3"``), or None."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -168,7 +168,7 @@ class InsteadFilter:
         return self._said.strip().partition("\n")[0].strip(' \r*_."')
 
     def feed(self, piece: str) -> str:
-        """What of the text so far may be shown now."""
+        """Return what of the text so far may be shown now."""
         if self._word:
             self._said += piece
             return ""
@@ -184,5 +184,5 @@ class InsteadFilter:
         return shown
 
     def rest(self) -> str:
-        """What is still held at the end and was no such line after all."""
+        """Return what is still held at the end and was no such line after all."""
         return "" if self.has_line else self._held

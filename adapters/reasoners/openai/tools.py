@@ -81,7 +81,7 @@ REVIEW = _named_schema("review", _object(missing=_TEXT, complete=_FLAG))
 
 
 def with_enough(grades: Json) -> Json:
-    """The grades with a word on whether they suffice, said last."""
+    """Return the grades with a word on whether they suffice, said last."""
     properties = grades["schema"]["properties"]
     return _named_schema("grades_with_decision", _object(**properties, enough=_FLAG))
 
@@ -104,7 +104,7 @@ ask_user(question, options): ask the person which reading is meant."""
 
 
 def tools_for(bases: Sequence[str]) -> tuple[dict[str, Any], ...]:
-    """The tools, with the bases offered by name."""
+    """Return the tools, with the bases offered by name."""
     base: dict[str, Any] = {"type": "string", "description": "Search this base only. Leave out to search all."}
     if bases:
         base["enum"] = list(bases)
@@ -149,7 +149,7 @@ def tools_for(bases: Sequence[str]) -> tuple[dict[str, Any], ...]:
 
 
 def decision_in(completion: Completion, bases: Sequence[str]) -> Decision | None:
-    """What a reply to the deciding step means; None when it means nothing that can be read."""
+    """Return what a reply to the deciding step means; None when it means nothing that can be read."""
     written = json_in(completion.text) if not completion.calls else None
     calls = list(_native_calls(completion)) or list(_calls_in_text(written))
     actions = tuple(
@@ -166,7 +166,7 @@ def decision_in(completion: Completion, bases: Sequence[str]) -> Decision | None
 
 
 def _missing_text(completion: Completion, written: object, actions: Sequence[SearchAction]) -> str:
-    """What is missing in the model's words, else what it wants to look for."""
+    """Return what is missing in the model's words, else what it wants to look for."""
     if isinstance(written, dict) and (said := as_text(written.get("missing"), QUERY_LENGTH)):
         return said
     said = "" if written is not None else " ".join(without_thoughts(completion.text).split())
@@ -182,7 +182,7 @@ def _native_calls(completion: Completion) -> Iterable[tuple[str, dict[str, Any]]
 
 
 def _calls_in_text(value: object) -> Iterable[tuple[str, dict[str, Any]]]:
-    """Calls that stand in the text as JSON, in the shapes that models use for it."""
+    """Yield calls written in the text as JSON, in the shapes that models use."""
     if isinstance(value, dict):
         inner = next((value[key] for key in ("calls", "tool_calls", "tools") if isinstance(value.get(key), list)), None)
         items = [value] if inner is None else inner
@@ -220,7 +220,7 @@ def _search_action(name: str, arguments: dict[str, Any], bases: Sequence[str]) -
 
 
 def _base(name: str, bases: Sequence[str]) -> str | None:
-    """The base that is meant. A name that nobody has stays as it is: the search will say so to the model."""
+    """Return the base that is meant. A name that nobody has stays as it is: the search will say so to the model."""
     if name in bases:
         return name
     known = {base.casefold(): base for base in bases}

@@ -62,7 +62,7 @@ class MultipartForm:
             raise DocumentRejected("This form cannot be read: it has no boundary.", remedy=_AGAIN) from None
 
     async def next(self) -> FormPart | None:
-        """The next part, past the rest of the one before it; None after the last."""
+        """Return the next part, past the rest of the one before it; None after the last."""
         while self._inside:
             await self.read()
         part = await self._event()
@@ -71,7 +71,7 @@ class MultipartForm:
         return part
 
     async def read(self) -> bytes:
-        """The next piece of the current part, at most 64 KB; empty at its end."""
+        """Return the next piece of the current part, at most 64 KB; empty at its end."""
         if not self._inside:
             return b""
         piece = await self._event()
@@ -81,7 +81,7 @@ class MultipartForm:
         return b""
 
     async def read_text(self, longest: int) -> str:
-        """The current part as text, cut off after this many bytes."""
+        """Return the current part as text, cut off after this many bytes."""
         data = bytearray()
         while len(data) < longest and (piece := await self.read()):
             data += piece
@@ -131,7 +131,7 @@ AGAIN = "Reload the page and try again."
 
 
 async def read_form(request: web.Request) -> Mapping[str, str]:
-    """The form's fields; of two with one name the first. Raises DocumentRejected for what is no form of ours."""
+    """Return the form's fields; of two with one name the first. Raises DocumentRejected for what is no form of ours."""
     fields = request.get(_FIELDS)
     if fields is None:
         fields = request[_FIELDS] = await _read(request)

@@ -46,7 +46,7 @@ class Guard:
     pages: Pages
 
     def protect(self, route: Route) -> web.RouteDef:
-        """The route as the server takes it, for those only who have its right."""
+        """Return the route as the server takes it, for those only who have its right."""
 
         async def guarded_handler(request: web.Request) -> web.StreamResponse:
             return await self._handle(request, route)
@@ -54,7 +54,7 @@ class Guard:
         return web.route(route.method, route.path, self.outermost(guarded_handler))
 
     def outermost(self, handler: PlainHandler) -> "PlainHandler":
-        """A handler whose errors are told in one line, and whose answers carry our headers."""
+        """Return a handler whose errors are told in one line, and whose answers carry our headers."""
 
         async def guarded_handler(request: web.Request) -> web.StreamResponse:
             try:
@@ -116,7 +116,7 @@ class Guard:
         return response
 
     async def _session(self, request: web.Request) -> tuple[str, WebSession | None]:
-        """The session, and its token where the browser has to be given one."""
+        """Return the session, and its token where the browser has to be given one."""
         token = request.cookies.get(COOKIE, "")
         session = await self.sessions.read(token) if token else None
         if not self.rules.identity_header:
@@ -149,7 +149,7 @@ def _visitor(session: WebSession) -> Visitor:
 
 
 def _reason(error: web.HTTPException) -> str:
-    """What to say of an error that the server raised before a screen saw the request."""
+    """Return what to say of an error that the server raised before a screen saw the request."""
     if error.status == 413:
         return "That is more than this page takes at once. Send less."
     return f"{error.reason}."
@@ -172,7 +172,7 @@ def check_origin(request: web.Request) -> None:
 
 
 async def _csrf_field(request: web.Request) -> str:
-    """The token in a form. Of one with files it is the first field: the rest is left for whoever reads them."""
+    """Return the token in a form. Of one with files it is the first field: the rest is left for whoever reads them."""
     if request.content_type == KIND:
         upload = request[MULTIPART] = MultipartForm(request)
         first = await upload.next()

@@ -93,7 +93,7 @@ class AccessRules:
 
 
 def host_of(address: str) -> str:
-    """The name in an address that anybody may have written; empty where there is none."""
+    """Return the name in an address that anybody may have written; empty where there is none."""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:  # "http://[::1"
@@ -124,7 +124,7 @@ def _session(person: Person, method: SignInMethod, *, is_admin: bool = False) ->
 
 
 def hash_password(password: str) -> str:
-    """The password as a setting may hold it."""
+    """Return the password as a setting may hold it."""
     salt = secrets.token_bytes(16)
     return "$".join(("scrypt", _text(salt), _text(_derive_key(password, salt))))
 

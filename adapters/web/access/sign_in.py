@@ -32,7 +32,7 @@ class SignIn:
     hashing: asyncio.Semaphore
 
     def open_routes(self) -> tuple[web.RouteDef, ...]:
-        """What can be asked for without a session."""
+        """Return what can be asked for without a session."""
         return (
             web.get("/sign-in", self.guard.outermost(self._page)),
             web.post("/sign-in", self.guard.outermost(self._password)),
@@ -40,7 +40,7 @@ class SignIn:
         )
 
     def routes(self) -> tuple[Route, ...]:
-        """The routes of signing in and out."""
+        """Return the routes of signing in and out."""
         return (Route("POST", "/sign-out", self._sign_out, Right.ANYBODY),)
 
     async def _page(self, request: web.Request) -> web.StreamResponse:
@@ -108,6 +108,6 @@ async def new_sign_in_path(sessions: WebSessions) -> str:
 
 
 def _own_path(given: str) -> str:
-    """A path on this page, whatever was given: no way leads from here to anywhere else."""
+    """Return a path on this page, whatever was given: no way leads from here to anywhere else."""
     ours = given.startswith("/") and not given.startswith(("//", "/\\")) and given.isprintable()
     return urlsplit(given).path if ours else "/"

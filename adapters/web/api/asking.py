@@ -70,7 +70,7 @@ class RunRecorder:
                 pass
 
     async def watch(self, run: ProgramRun) -> AsyncIterator[AgentEvent]:
-        """The run's events, each noted before it is given."""
+        """Yield the run's events, each noted before it is given."""
         async with aclosing(run.events) as events:
             async for event in events:
                 self.take_in(event)
@@ -79,7 +79,7 @@ class RunRecorder:
                 yield event
 
     async def finish(self, run: ProgramRun) -> AnswerReply | Problem:
-        """The reply, once the run has ended."""
+        """Return the reply, once the run has ended."""
         async for _ in self.watch(run):
             pass
         return self.end
@@ -119,7 +119,7 @@ class Asking:
         await self._reflect(run)
 
     async def _reflect(self, run: ProgramRun) -> None:
-        """The thread's summary is of use to later questions; the answer is with the program already."""
+        """Update the thread's summary for later questions; the program already has its answer."""
         try:
             await self.questions.reflect(run.thread, run.client.audience)
         except FootnoteError as error:

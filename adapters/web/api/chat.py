@@ -114,7 +114,7 @@ class ChatEndpoints:
         return ProgramRun(client, thread, self.questions.ask(question, opened))
 
     async def _before(self, client: ApiClient, model: str, user: str, said: Sequence[str]) -> OpenThread:
-        """What is kept of the question before this one, in a conversation of the same questions."""
+        """Return what is kept of the question before this one, in a conversation of the same questions."""
         for back in range(1, min(_LOOKED_BACK, len(said) - 1) + 1):
             key: ThreadKey = client.thread(_conversation(model, said[:-back]), user)
             opened = await self.questions.open_thread(key)
@@ -130,7 +130,7 @@ class ChatEndpoints:
 
 
 def _conversation(model: str, said: Sequence[str]) -> str:
-    """The name of a conversation: the same for the same questions to the same model in the same order.
+    """Return the name of a conversation: the same for the same questions to the same model in the same order.
 
     A thread belongs to a token and its ``user``. Without ``user`` two people share a conversation where both typed the
     same questions; its answers are for the audience of that one token.
@@ -143,7 +143,7 @@ def _user_name(user: str | None) -> str:
 
 
 def _task_done(asked: ChatRequest, prompt: str) -> ChatCompletion:
-    """The reply to a prompt of Open WebUI's own: nothing is searched for it, nothing remembered or counted."""
+    """Return the reply to a prompt of Open WebUI's own: nothing is searched for it, nothing remembered or counted."""
     first = _ASKED_FIRST.search(prompt)
     fields = {
         '"title"': {"title": first[1].strip() if first else "Footnote"},
@@ -159,7 +159,7 @@ def _task_done(asked: ChatRequest, prompt: str) -> ChatCompletion:
 
 
 def _completion(asked: ChatRequest, reply: AnswerReply) -> ChatCompletion:
-    """An answer as a message: a question back has its choices, and cited sources are listed below the text."""
+    """Return an answer as a message: a question back has its choices, and cited sources are listed below the text."""
     choices = [_plain(one.label) for one in reply.checkpoint.choices] if reply.checkpoint else []
     listed = [f"{number}. {label}" for number, label in enumerate(choices, 1)]
     sources = [f"\\[{one.n}\\] {_plain(one.title)}, {_plain(one.locator)}".rstrip(", ") for one in reply.citations]
@@ -204,7 +204,7 @@ def _in_shape(
 
 
 def _plain(text: str) -> str:
-    """A title or a label in an answer's text: no markup of a document's comes alive."""
+    """Return a title or a label in an answer's text: no markup of a document's comes alive."""
     return without_foreign_links(re.sub(r"([\\\[\]*_`<>])", r"\\\1", " ".join(text.split())), SourceLinks())
 
 
@@ -224,7 +224,7 @@ async def _respond(request: web.Request, asked: ChatRequest, whole: ChatCompleti
 async def _stream(
     request: web.Request, asked: ChatRequest, run: ProgramRun, recorder: RunRecorder
 ) -> web.StreamResponse:
-    """The checked text, piece by piece once it is checked; the line is kept alive until then."""
+    """Return the checked text, piece by piece once it is checked; the line is kept alive until then."""
     async with EventStream(request) as stream:
         try:
             end = await recorder.finish(run)
@@ -263,7 +263,7 @@ def _chunks(asked: ChatRequest, whole: ChatCompletion) -> Iterator[dict[str, obj
 
 
 def error_response(told: Problem) -> web.Response:
-    """A problem in OpenAI's shape, under the status and headers that it has elsewhere."""
+    """Return a problem in OpenAI's shape, under the status and headers that it has elsewhere."""
     response = problem_response(told)
     response.content_type = "application/json"
     response.body = _error(told).model_dump_json().encode()

@@ -102,12 +102,12 @@ def _given(key: str, data: bytes, name: str, fields: DocumentFields) -> GivenDoc
 
 
 def _checked(key: str) -> str:
-    """Raises ValidationError for what is no key."""
+    """Raise ValidationError for what is no key."""
     return AddDocumentRequest.model_validate({"key": key, "text": "-"}).key
 
 
 async def _from_form(request: web.Request, key: str = "") -> GivenDocument:
-    """A form with a ``file`` and the other fields.
+    """Return a form with a ``file`` and the other fields.
 
     Raises ValidationError, DocumentRejected for what is no form, NotFound, HTTPRequestEntityTooLarge.
     """
@@ -121,7 +121,7 @@ async def _from_form(request: web.Request, key: str = "") -> GivenDocument:
 
 
 async def _read_form(request: web.Request) -> tuple[tuple[str, bytes] | None, dict[str, str], list[str]]:
-    """The file by its name, the fields, and the audience."""
+    """Return the file by its name, the fields, and the audience."""
     fields: dict[str, str] = {}
     audience: list[str] = []
     file: tuple[str, bytes] | None = None
@@ -151,7 +151,7 @@ async def _bytes_of(form: MultipartForm, part: FormPart, limit: int) -> bytes:
 
 
 def document_reply(key: str, document: Document) -> DocumentReply:
-    """A document as ``/v1`` describes it."""
+    """Return a document as ``/v1`` describes it."""
     return DocumentReply(
         key=key,
         knowledge_base=document.knowledge_base,
@@ -166,7 +166,7 @@ def document_reply(key: str, document: Document) -> DocumentReply:
 
 
 def job_reply(job: Job, client: ApiClient) -> JobReply:
-    """A job of one document as ``/v1`` describes it."""
+    """Return a job of one document as ``/v1`` describes it."""
     item = job.items[0]
     return JobReply(
         id=job.id,

@@ -54,7 +54,7 @@ class Api:
     asking: Asking
 
     def routes(self) -> tuple[web.RouteDef, ...]:
-        """The routes of ``/v1``, and the page about them for people."""
+        """Return the routes of ``/v1``, and the page about them for people."""
         guard = TokenGuard(self.clients)
         documents, chat = (
             DocumentEndpoints(self.documents),
@@ -172,7 +172,7 @@ class Api:
 
 
 async def _nowhere(request: web.Request) -> web.StreamResponse:
-    """What is asked at an address that does not exist, or in a way that its address does not know."""
+    """Answer a request for an address that does not exist, or with a method that it does not take."""
     known = sorted({one.method for one in OPERATIONS if _matches(one.path, request.path)})
     if request.path.startswith("/mcp"):
         told = problem(404, "MCP is not served here.", "Run footnote mcp --http, which serves it on a port of its own.")

@@ -119,7 +119,7 @@ _PROBLEMS = {
 
 
 def description(version: str) -> dict[str, Any]:
-    """The whole document, as JSON."""
+    """Return the whole document, as JSON."""
     models = {(one.reply, "serialization") for one in OPERATIONS} | {
         (one.request, "validation") for one in OPERATIONS if one.request is not None
     }
@@ -216,7 +216,7 @@ _EXAMPLE = """curl -s {address}/v1/ask -H "Authorization: Bearer $TOKEN" -H "Con
 
 
 def page(description: dict[str, Any], address: str = "http://127.0.0.1:8080") -> str:
-    """The whole page as HTML."""
+    """Return the whole page as HTML."""
     operations = [
         (method.upper(), path, one) for path, methods in description["paths"].items() for method, one in methods.items()
     ]

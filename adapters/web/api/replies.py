@@ -42,13 +42,13 @@ MOST_FIELDS = 5
 
 
 def problem_of(error: FootnoteError) -> Problem:
-    """What to tell a program about one of our errors."""
+    """Return what to tell a program about one of our errors."""
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 400)
     return problem(status, str(error.args[0]), error.remedy or "")
 
 
 def invalid(error: ValidationError) -> Problem:
-    """What was wrong with a request, field by field; never with what stood in it."""
+    """Return what was wrong with a request, field by field; never with what stood in it."""
     wrong = [
         f"{'.'.join(str(part) for part in one['loc']) or 'body'}: {one['msg']}"
         for one in error.errors(include_input=False, include_url=False, include_context=False)
@@ -57,12 +57,12 @@ def invalid(error: ValidationError) -> Problem:
 
 
 def problem(status: int, detail: str, remedy: str = "", trace_id: str = "") -> Problem:
-    """A problem without a type of its own: its title is the status's."""
+    """Return a problem without a type of its own: its title is the status's."""
     return Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, remedy=remedy, trace_id=trace_id)
 
 
 def problem_response(told: Problem) -> web.Response:
-    """The problem as a response."""
+    """Return the problem as a response."""
     headers = {"Cache-Control": "no-store"}
     if told.status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="footnote"'
@@ -100,7 +100,7 @@ def answer_reply(
 
 
 def citation_reply(source: Citation) -> CitationReply:
-    """A citation as ``/v1`` describes it."""
+    """Return a citation as ``/v1`` describes it."""
     return CitationReply(
         n=source.n,
         knowledge_base=source.knowledge_base,
@@ -115,7 +115,7 @@ def citation_reply(source: Citation) -> CitationReply:
 
 
 def checkpoint_reply(checkpoint: Checkpoint) -> CheckpointReply:
-    """A checkpoint as ``/v1`` describes it."""
+    """Return a checkpoint as ``/v1`` describes it."""
     return CheckpointReply(
         id=checkpoint.id,
         kind=checkpoint.kind,
@@ -128,7 +128,7 @@ def checkpoint_reply(checkpoint: Checkpoint) -> CheckpointReply:
 
 
 def hit_reply(hit: Hit) -> HitReply:
-    """A passage that was found, with the score of each leg."""
+    """Return a passage that was found, with the score of each leg."""
     passage = hit.passage
     return HitReply(
         knowledge_base=passage.knowledge_base,

@@ -34,7 +34,7 @@ class TokenGuard:
     def __call__(
         self, handler: Handler, scope: TokenScope, respond: Respond = problem_response
     ) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-        """The handler behind the check. ``respond`` gives problems their shape."""
+        """Return the handler behind the check. ``respond`` gives problems their shape."""
 
         async def guarded(request: web.Request) -> web.StreamResponse:
             trace_id = uuid.uuid4().hex[:16]
@@ -64,13 +64,13 @@ class TokenGuard:
 
 
 def bearer(request: web.Request) -> str:
-    """The token that a request carries; empty where there is none."""
+    """Return the token that a request carries; empty where there is none."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     return token if scheme.lower() == "bearer" else ""
 
 
 async def body_of(request: web.Request, kind: type[R], limit: int = BODY_LIMIT) -> R:
-    """The request as its type. Raises ValidationError, HTTPRequestEntityTooLarge."""
+    """Return the request as its type. Raises ValidationError, HTTPRequestEntityTooLarge."""
     body = bytearray()
     async for part in request.content.iter_chunked(64 * 1024):
         body += part
@@ -82,14 +82,14 @@ async def body_of(request: web.Request, kind: type[R], limit: int = BODY_LIMIT) 
 
 
 def too_large(limit: int, what: str = "The body") -> web.HTTPRequestEntityTooLarge:
-    """The error of a body, or of a part of it, that is larger than this."""
+    """Return the error of a body, or of a part of it, that is larger than this."""
     return web.HTTPRequestEntityTooLarge(
         max_size=limit, actual_size=limit, text=f"{what} is larger than {limit} bytes."
     )
 
 
 async def send(request: web.Request, reply: BaseModel, status: int = 200) -> web.StreamResponse:
-    """The reply, on its way before this returns: what follows keeps nobody waiting."""
+    """Return the reply, on its way before this returns: what follows keeps nobody waiting."""
     if isinstance(reply, Problem):
         response = problem_response(reply)
     else:

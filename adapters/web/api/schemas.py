@@ -158,7 +158,7 @@ Key = Annotated[
 
 
 def _checked_date(text: str) -> str:
-    """Raises ValueError for a date that no calendar has."""
+    """Raise ValueError for a date that no calendar has."""
     if text:
         date.fromisoformat(text)
     return text

@@ -31,7 +31,7 @@ class AttachedTexts:
     parse: Parse
 
     async def read(self, upload: Upload) -> tuple[ContextMessage, ...]:
-        """The text of each file of a form whose fields were read; the reason in place of one that is not read."""
+        """Return the text of each file of a form whose fields were read, or the reason why it is not read."""
         texts: list[ContextMessage] = []
         async for file in upload.files():
             within = len(texts) < MOST_READ
@@ -56,6 +56,6 @@ class AttachedTexts:
 
 
 async def attached_texts(message_states: MessageStateStore, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-    """The texts that were kept with a question, in order."""
+    """Return the texts that were kept with a question, in order."""
     kept = await message_states.read_entries(AttachedText(thread=message.thread, message=message.id, number=""))
     return tuple(one.text for one in sorted(kept, key=lambda one: int(one.number)) if one.text is not None)

@@ -127,7 +127,7 @@ class Conversations:
         await self.message_states.remove(ConversationQuestion(thread=message.thread, message=message.id))
 
     async def of(self, visitor: Visitor) -> Sequence[ConversationSummary]:
-        """This visitor's conversations, the latest first."""
+        """Return this visitor's conversations, the latest first."""
         found = [
             ConversationSummary(one.name, one.entry.title, datetime.fromtimestamp(one.entry.at, UTC))
             for one in await self.message_states.read_entries(_listing_of(visitor, ""))
@@ -149,7 +149,7 @@ class Conversations:
         return found
 
     async def questions(self, visitor: Visitor, name: str) -> Sequence[IncomingMessage]:
-        """The questions of one conversation, in the order they were asked."""
+        """Return the questions of one conversation, in the order they were asked."""
         kept = await self.message_states.read_entries(ConversationQuestion(thread=visitor.thread(name), message=""))
         asked = sorted(kept, key=lambda one: one.message)
         return [one.question for one in asked if one.question is not None]

@@ -132,7 +132,7 @@ class LiveStreams:
             return
 
     def render(self, live: LiveAnswer) -> list[tuple[str, str]]:
-        """The parts of the page that change; the line for those who listen has only what is being done."""
+        """Return the parts of the page that change; the line for those who listen has only what is being done."""
         return [
             ("steps", self.pages.fragment("_steps.html", steps=live.steps.values(), notices=live.notices)),
             ("text", self._draft(live.text)),
@@ -140,7 +140,7 @@ class LiveStreams:
         ]
 
     def _draft(self, text: str) -> str:
-        """The text so far, under a line that says what it is; the answer takes the place of both."""
+        """Return the text so far, under a line that says what it is; the answer takes the place of both."""
         written = render_answer(text, (), lambda _: "")
         return self.pages.fragment("_draft.html", text=written) if written else ""
 

@@ -60,7 +60,7 @@ class AskScreen:
     menu: tuple[MenuEntry, ...] = (MenuEntry("Ask", "/ask"),)
 
     def routes(self) -> tuple[Route, ...]:
-        """The routes of asking."""
+        """Return the routes of asking."""
         question = "/ask/{name}/{question}"
         return (
             Route("GET", "/", self._home),
@@ -171,7 +171,7 @@ class AskScreen:
         return self.pages.part("_turn.html", turn=turn, visitor=visitor, fresh=True)
 
     async def _read_form(self, request: web.Request) -> tuple[Mapping[str, str], tuple[ContextMessage, ...]]:
-        """The fields of a question's form, and the text of its files."""
+        """Return the fields of a question's form, and the text of its files."""
         if request.content_type != "multipart/form-data":
             return await read_form(request), ()
         upload = Upload(request, longest_field=8 * LONGEST_QUESTION)  # bytes: more than it may have, to be refused

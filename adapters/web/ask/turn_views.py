@@ -73,7 +73,7 @@ class TurnViews:
     actions: UserActions
 
     async def of(self, visitor: Visitor, messages: Sequence[IncomingMessage]) -> list[TurnView]:
-        """The turns of these questions, in order."""
+        """Return the turns of these questions, in order."""
         return [await self.one(visitor, message) for message in messages]
 
     async def one(self, visitor: Visitor, message: IncomingMessage) -> TurnView:
@@ -113,11 +113,11 @@ class TurnViews:
         )
 
     async def trace_of(self, message: IncomingMessage) -> str:
-        """The trace of a question's answer; empty while there is none."""
+        """Return the trace of a question's answer; empty while there is none."""
         return (await self._state(message.thread, message.id)).trace
 
     async def nearest(self, thread: ThreadKey, message_id: str) -> tuple[Citation, ...]:
-        """What came nearest where nothing answered."""
+        """Return what came nearest where nothing answered."""
         shown = (await self._state(thread, message_id)).shown
         return shown.answer.nearest if shown is not None and shown.answer is not None else ()
 
@@ -131,7 +131,7 @@ class TurnViews:
         return render_answer(words, [source.n for source in citations], lambda n: f"{path}/source/{n}", allowed)
 
     async def _open(self, checkpoint: Checkpoint | None) -> Checkpoint | None:
-        """The checkpoint, while nobody has chosen."""
+        """Return the checkpoint, while nobody has chosen."""
         if checkpoint is None or await self.checkpoints.read(checkpoint.id) is None:
             return None
         return checkpoint
@@ -157,7 +157,7 @@ def _lines(path: str, citations: Sequence[Citation]) -> tuple[SourceLine, ...]:
 
 
 def took(answer: Answer) -> str:
-    """What an answer took, in one line."""
+    """Return what an answer took, in one line."""
     spent = answer.spent
     parts = [f"{spent.searches} search{'' if spent.searches == 1 else 'es'}", f"{spent.seconds:.1f} s"]
     if spent.calls:

@@ -6,7 +6,7 @@ from core.service.kb.wording import outcome_lines
 
 
 def result_lines(result: KbResult) -> list[str]:
-    """The lines of an outcome; none for what is looked at, which has a template of its own."""
+    """Return the lines of an outcome; none for what is looked at, which has a template of its own."""
     outcome = result.outcome if isinstance(result, ProposalDecided) else result
     return outcome_lines(outcome) if isinstance(outcome, KbOutcome) else []
 

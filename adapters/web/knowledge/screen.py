@@ -67,7 +67,7 @@ class KnowledgeScreen:
     menu: tuple[MenuEntry, ...] = (MenuEntry("Knowledge", "/knowledge"),)
 
     def routes(self) -> tuple[Route, ...]:
-        """The routes of the knowledge screens."""
+        """Return the routes of the knowledge screens."""
         return (
             Route("GET", "/knowledge", self._overview),
             Route("GET", "/knowledge/bases/{base}", self._base),
@@ -126,7 +126,7 @@ class KnowledgeScreen:
         return self._html(request, visitor, "audit.html", entries=await self.audit.recent(AUDITED))
 
     async def _look(self, visitor: Visitor, command: KbCommand) -> KbResult:
-        """What is there. Raises NotFound with the service's own words where it refuses."""
+        """Return what is there. Raises NotFound with the service's own words where it refuses."""
         result = await self.kb.handle(command, visitor.caller())
         if isinstance(result, Refused):
             raise NotFound(result.message, remedy=result.remedy or None)
@@ -152,7 +152,7 @@ class KnowledgeScreen:
         return self._result(request, visitor, result, upload.refused)
 
     async def _folder(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        """A folder of this machine, by the names that ``footnote ingest`` gives its files."""
+        """Return a folder of this machine, by the names that ``footnote ingest`` gives its files."""
         form = await read_form(request)
         found = await self.local_files(form.get("path", "")[:_LONGEST])
         base = form.get("base", "").strip()[:_LONGEST]
@@ -200,7 +200,7 @@ _LIMITS = {"most_files": MOST_FILES, "largest": LARGEST // 2**20}
 
 
 def command_of(form: dict[str, str]) -> KbCommand:
-    """The command that a form sends. Raises DocumentRejected for what is none that the page offers."""
+    """Return the command that a form sends. Raises DocumentRejected for what is none that the page offers."""
     try:
         verb = KbVerb(form.get("verb", ""))
     except ValueError:

@@ -53,13 +53,13 @@ class Upload:
             part = await form.next()
 
     def _form(self) -> MultipartForm:
-        """The form, which the guard has begun to read unless the token came in a header."""
+        """Return the form, which the guard has begun to read unless the token came in a header."""
         if MULTIPART not in self.request:
             self.request[MULTIPART] = MultipartForm(self.request)
         return self.request[MULTIPART]
 
     async def _data(self, form: MultipartForm, name: str) -> bytes | None:
-        """A file's bytes; None where it is left out, which is then said. Its rest is read and thrown away."""
+        """Return a file's bytes; None where it is left out, which is then said. Its rest is read and thrown away."""
         why = f"{name} is left out: at most {MOST_FILES} files at once." if self._taken >= MOST_FILES else ""
         data = bytearray()
         while chunk := await form.read():
@@ -74,6 +74,6 @@ class Upload:
 
 
 def file_name(given: str) -> str:
-    """A file's name without any folder, whatever the browser sent."""
+    """Return a file's name without any folder, whatever the browser sent."""
     plain = remove_controls(given).replace("\\", "/")
     return PurePosixPath(plain).name[-_LONGEST_NAME:].strip()
