@@ -16,14 +16,11 @@ from bot.cli import documents
 from bot.cli import gaps as lacking
 from bot.cli import inspect as inspecting
 from bot.cli import kb as knowledge
-from bot.cli import mcp as lending
 from bot.cli import measure as measuring
+from bot.cli import programs as admitting
 from bot.cli import serve as serving
-from bot.cli import service as running
 from bot.cli import setup as preparing
-from bot.cli import tokens as admitting
-from bot.cli.examples import add_examples
-from bot.cli.narrow_help import use_narrow_help
+from bot.cli.help import add_examples, use_narrow_help
 from bot.signals import interrupt_on_ending_signals
 from core.model.errors import FootnoteError
 from core.model.plain_text import remove_controls
@@ -64,9 +61,7 @@ for family in (
     keeping,
     preparing,
     serving,
-    running,
     admitting,
-    lending,
     measuring,
     checking,
 ):

@@ -6,13 +6,11 @@ import shutil
 import stat
 import sys
 import tempfile
-import uuid
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import aclosing, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -24,9 +22,8 @@ from adapters.terminal.output import print_json
 from bot.home import open_to_others, secure_home
 from bot.model_checks import late_check, model_checks
 from bot.plugins import installed_platforms, installed_reasoners, principal_forms
-from bot.serving_checks import milvus_server_check, processes_check, redis_memory_check
 from bot.settings import Settings, env_files, load_settings, secret_folders
-from core.ingestion.consistency import BRING_BACK, name_losses
+from bot.store_checks import PATIENTLY, Chosen, store_checks
 from core.model.budget import Meter
 from core.model.channel_settings import ChannelSettings, ChosenSettings, channel_settings
 from core.model.errors import FootnoteError, NotFound
@@ -34,14 +31,6 @@ from core.model.health import Check, Health
 from core.model.inquiry import PROFILE_LIMITS
 from core.model.principals import PrincipalKind
 from core.model.profile import Profile
-from core.service.kb.text_spans import count
-from core.service.lost_changes import CONFIRM
-
-if TYPE_CHECKING:
-    from core.ingestion.consistency import IndexReport
-    from core.ports.message_state import MessageStateStore
-
-Chosen = asyncio.Future[Mapping[str, ChosenSettings]]  # what was chosen in channels, by place
 
 FREE_GIB = 1.0
 PROBE = 64 * 1024  # bytes that must fit
@@ -49,7 +38,6 @@ PLACE = re.compile(r"[a-z]+:[a-z]+:[^/\s]*/\S+")
 SECONDS = 8.5  # for everything at the same time, so that the command is over in ten; ``doctor --seconds`` waits longer
 OPENING_SHARE = 0.9  # of them: for the index; then it is said what is not open, and why
 MODELS = "models"
-PATIENTLY = "footnote doctor --seconds 60."
 CHOSEN_SECONDS = 4.0  # for which the check of a platform waits for what was chosen in its channels
 NAMES = 21  # columns of mark and name
 ROOM_FOR_COLUMNS = 60  # columns of the terminal
@@ -140,7 +128,7 @@ async def checks_of(
     until = asyncio.get_running_loop().time() + seconds
     outside = {
         MODELS: model_checks(settings.embedding_model or "", settings.reranker_model),  # first: it takes longest
-        "stores": _stores(settings, until - seconds * (1 - OPENING_SHARE), chosen),
+        "stores": store_checks(settings, until - seconds * (1 - OPENING_SHARE), chosen),
         "model endpoint": endpoint_checks(settings),
         "platforms": _platforms(settings, chosen),
     }
@@ -242,138 +230,6 @@ def _home(settings: Settings) -> Check:
     return Check("data directory", Health.OK, f"{home}, {free:.0f} GiB free")
 
 
-async def _stores(settings: Settings, opened_until: float, chosen: Chosen) -> AsyncGenerator[Check]:
-    """What is kept where. ``chosen`` gets what was chosen in channels, or nothing where that cannot be read."""
-    try:
-        async with aclosing(_opened_stores(settings, opened_until, chosen)) as checks:
-            async for check in checks:
-                yield check
-    finally:
-        if not chosen.done():
-            chosen.set_result({})
-
-
-async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen) -> AsyncGenerator[Check]:
-    from adapters.encoders.model_files import find_model
-    from adapters.milvus.embedded_server import is_damaged
-    from adapters.redis.client import durability, memory_use, primaries, probe
-    from bot.container import open_footnote
-
-    unknown = find_model(settings.embedding_model or "").dimension() is None  # only loading the model tells it
-    async with open_footnote(settings, models=unknown, any_index=True, wait=False) as footnote:
-        await probe(footnote.redis)
-        lasting, servers = await durability(footnote.redis), await primaries(footnote.redis)
-        where = "configured" if settings.redis_url else "embedded Valkey"
-        where += f", a Cluster of {servers} primaries" if servers > 1 else ""
-        if lasting.is_durable:
-            yield Check("Redis", Health.OK, f"{where}, append-only file on ({lasting.fsync or 'fsync unknown'})")
-        else:
-            remedy = "Switch on AOF: appendonly yes, appendfsync everysec."
-            yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
-        if (limited := redis_memory_check(await memory_use(footnote.redis))) is not None:
-            yield limited
-        settings_store = footnote.settings_store
-        chosen.set_result({place: await settings_store.read(place) for place in await settings_store.places()})
-        for check in await _kept_by_platforms(settings, footnote.message_states):
-            yield check
-        yield await _blob_store(settings)
-        usage = await footnote.trace_store.counts()
-        yield _overkill(usage.searched, usage.searched_once)
-        if not await _is_done(footnote.opened, opened_until - asyncio.get_running_loop().time()):
-            yield _still_opening(footnote.opening.readiness_problems())
-            return
-        damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
-        report = await footnote.knowledge_stack.deps.consistency.report()
-        for notice in footnote.take_notices():
-            yield Check("losses", Health.NOTE, notice)
-        yield _index(settings.milvus_uri or "embedded", damaged, report)
-        if any(one.original_lost for one in report.incomplete):
-            yield _originals(report)
-        if closed := [base.name for base in await footnote.catalog.bases() if base.closed]:
-            detail = f"Redis had lost something, so only admins can read {', '.join(closed)}"
-            yield Check("readers", Health.FAILED, detail, f"Confirm whom each is for: {CONFIRM}.")
-        if (status := await footnote.index.status()) is not None:
-            yield milvus_server_check(status)
-        yield processes_check(await footnote.processes.live_processes())
-
-
-async def _is_done(work: "asyncio.Task[None]", seconds: float) -> bool:
-    """Whether it ends in time; what it raises is raised."""
-    done, _ = await asyncio.wait({work}, timeout=max(0.0, seconds))
-    if done:
-        work.result()
-    return bool(done)
-
-
-def _still_opening(reasons: Mapping[str, str]) -> Check:
-    """A server that does not answer is a failure; a machine that is slow is none."""
-    if reasons:
-        return Check("stores", Health.FAILED, " ".join(reasons.values()))
-    return Check("Milvus", Health.NOTE, "it is still opening", f"It may only be slow: {PATIENTLY}")
-
-
-async def _blob_store(settings: Settings) -> Check:
-    """Whether what is set aside can be written, read and removed, where it is not a folder of the data directory."""
-    from bot.stores import blob_store
-
-    if not settings.blob_store_url:
-        return Check("files", Health.OK, "kept in the data directory")
-    store, name = blob_store(settings, "kept"), f"probe-{uuid.uuid4().hex}"
-    try:
-        await store.keep(name, b"probe")
-        whole = await store.read(name) == b"probe"
-        await store.forget(name)
-    except FootnoteError as error:
-        return Check("files", Health.FAILED, str(error))
-    if not whole:
-        return Check("files", Health.FAILED, "what is written cannot be read back", "Check BLOB_STORE_URL.")
-    return Check("files", Health.OK, "BLOB_STORE_URL takes them and gives them back")
-
-
-def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
-    """Whether the index has what the catalog says that there is."""
-    from adapters.milvus.embedded_server import REFILL
-
-    detail = f"{where}, {count(report.rows, 'passage')}"
-    if damaged:
-        return Check("Milvus", Health.FAILED, f"{detail}; the file is damaged", REFILL)
-    if lacking := [one for one in report.incomplete if one.lacks_passages]:
-        whole = "" if report.same else ", and it is not the index that they are in"
-        detail += f"; {len(lacking)} of {report.documents} documents lack passages{whole}: {name_losses(lacking)}"
-        return Check("Milvus", Health.FAILED, detail, "footnote kb repair fills it, or names what to add again.")
-    if report.surplus and not report.documents:
-        health = Health.NOTE if report.same else Health.FAILED  # leftovers; or a Redis that came back empty
-        return Check("Milvus", health, f"{detail}, of which the catalog knows none", BRING_BACK)
-    if not report.same:
-        remedy = "footnote kb repair makes it theirs; if it is the wrong one, set MILVUS_URI back."
-        return Check("Milvus", Health.FAILED, f"{detail}; not the index that the catalog's documents are in", remedy)
-    if report.unknown:
-        remedy = (
-            "What an interrupted ingest left goes within a day. If documents are missing, footnote ingest adds them."
-        )
-        documents = count(report.unknown, "document")
-        return Check("Milvus", Health.NOTE, f"{detail}; some of {documents} that the catalog does not know", remedy)
-    return Check("Milvus", Health.OK, f"{detail} of {count(report.documents, 'document')}, all there")
-
-
-def _originals(report: "IndexReport") -> Check:
-    """Whether what documents were made of is still as it was kept."""
-    lost = [one for one in report.incomplete if one.original_lost]
-    detail = f"the originals of {len(lost)} of {report.documents} documents are lost or damaged: {name_losses(lost)}"
-    return Check("files", Health.FAILED, detail, "footnote kb repair reads links again, or names what to add.")
-
-
-def _overkill(searched: int, one: int) -> Check:
-    """Whether nearly every question is answered by one search, so that the quick profile would do."""
-    if searched < 20:
-        return Check("searches", Health.OK, f"{searched} answers so far needed a search")
-    share = one / searched
-    if share > 0.9:
-        remedy = "PROFILE=quick, or quick for the channels concerned, would be cheaper."
-        return Check("searches", Health.NOTE, f"{share:.0%} of {searched} answers needed one search", remedy)
-    return Check("searches", Health.OK, f"{share:.0%} of {searched} answers needed only one search")
-
-
 async def endpoint_checks(settings: Settings) -> AsyncGenerator[Check]:
     """Whether the configured model answers, and what its endpoint does without."""
     if settings.reasoner:
@@ -417,11 +273,6 @@ async def _platforms(settings: Settings, chosen: Chosen) -> AsyncGenerator[Check
     for plugin in configured:
         for check in await plugin.checks(settings.of(plugin), partial(_applying, chosen)):
             yield check
-
-
-async def _kept_by_platforms(settings: Settings, message_states: "MessageStateStore") -> list[Check]:
-    configured = [plugin for plugin in installed_platforms() if plugin.is_configured(settings.of(plugin))]
-    return [check for plugin in configured for check in await plugin.store_checks(message_states)]
 
 
 async def _applying(chosen: Chosen) -> Mapping[str, ChannelSettings]:

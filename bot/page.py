@@ -1,13 +1,13 @@
-"""The page, put together: its screens, each with what it needs of the open Footnote."""
+"""The page, put together: its screens, each with what it needs of the open Footnote; and all platforms to serve."""
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from adapters.connectors.registry import connector_names
 from adapters.documents.parser import SandboxedPagePictures
-from adapters.platform_plugin import reveal, split_names
+from adapters.platform_plugin import ConnectedPlatform, PlatformDeps, reveal, split_names
 from adapters.redis.web_stores import RedisAnswerStream, RedisWebSessions
 from adapters.web.access.rules import AccessRules
 from adapters.web.ask.attached_texts import AttachedTexts
@@ -25,12 +25,15 @@ from adapters.web.setup_screen import SetupScreen
 from adapters.web.source_screen import DocumentPages, SourceScreen
 from bot.container import Footnote
 from bot.demo import SAMPLES
+from bot.plugins import installed_platforms
+from bot.roles import ProcessRole
 from bot.settings import Settings
 from bot.setup.guide import InstallationSetup
 from core.model.channel_settings import ChannelSettings
 from core.model.document_content import FileContent
 from core.model.health import Check, Health
 from core.model.json_codec import from_json
+from core.service.gaps.overview import GapOverview
 from core.service.help import ExampleQuestions
 
 DOCTOR_SECONDS = 90.0
@@ -142,3 +145,30 @@ def access_rules(settings: Settings) -> AccessRules:
         admins=split_names(settings.web_admins),
         address=settings.web_address,
     )
+
+
+def has_platform(settings: Settings) -> bool:
+    """Return whether there is anything to serve: a chat platform, or a page for others than its operator."""
+    return settings.has_page or any(plugin.is_configured(settings.of(plugin)) for plugin in installed_platforms())
+
+
+def open_platforms(
+    settings: Settings, footnote: Footnote, role: ProcessRole, process: str
+) -> Iterator[AbstractAsyncContextManager[ConnectedPlatform]]:
+    """Yield each configured platform, to be entered; ``process`` is the name under which leases are taken."""
+    if settings.has_page:
+        yield open_page(settings, footnote)
+    deps = PlatformDeps(
+        inbox=footnote.inbox,
+        message_states=footnote.message_states,
+        user_actions=footnote.user_actions(),
+        parse=footnote.parser.parse_attachment,
+        kb=footnote.knowledge_stack.kb_service,
+        gaps=GapOverview(footnote.gaps(), footnote.catalog, footnote.audit),
+        leases=footnote.leases,
+        process=process,
+        listens=role.listens,
+    )
+    for plugin in installed_platforms():
+        if plugin.is_configured(settings.of(plugin)):
+            yield plugin.open(settings.of(plugin), deps)

@@ -22,16 +22,15 @@ from bot.container import Footnote, open_footnote
 from bot.digests import gap_digest, proposal_digest
 from bot.garbage_collection import freeze_loaded_objects
 from bot.health import application, listen
-from bot.loop_watch import LoopWatch
-from bot.platforms import has_platform, open_platforms
+from bot.page import has_platform, open_platforms
 from bot.plugins import installed_platforms
 from bot.programs import open_api
 from bot.readiness import Readiness
 from bot.roles import ProcessRole
-from bot.serving_checks import redis_memory_check
 from bot.settings import Settings, load_settings
 from bot.signals import ending_signals
-from bot.supervision import SupervisedPlatform
+from bot.store_checks import redis_memory_check
+from bot.supervision import LoopWatch, SupervisedPlatform
 from core.model.errors import ConfigurationError, StoreUnavailable, first_of_ours
 from core.ports.platform import OffersKnowledge
 from core.service.actions.user_actions import MemoryControls

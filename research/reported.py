@@ -4,8 +4,8 @@
 
 Reads `../shared/data/reported`: its inputs, and the files of the named repositories that lie in ``--files``, go into
 one base of a temporary index. The reasoner without a model answers each question; an answer holds if it states one of
-the right values. A case without a question holds if its parsed text passes the check in `CHECKS`. Cases of chat, and
-cases whose file is not there, are skipped.
+the right values, and the reply to a long paste if it does not repeat it. A case without a question holds if its parsed
+text passes the check in `CHECKS`. Cases of chat, and cases whose file is not there (`NEEDS`), are skipped.
 """
 
 import argparse
@@ -68,6 +68,23 @@ DEFECTS = {
 }
 """What an answer holds that shows what was reported, though it holds the right words too."""
 
+NEEDS = {
+    "q5:s-crew": "crew-hours.xlsx",
+    "q7:r-nics": "background-checks.pdf",
+    "q7:r-warn": "WARN-Report-for-7-1-2015-to-03-25-2016.pdf",
+    "q7:r-repair": "REPAIR-2022-INV-001_multipage.pdf",
+    "q7:r-nestle": "2023-half-year-analyses-by-segment.xlsx",
+    "q7:r-vtt2": "webvtt_example_01.vtt",
+    "q7:r-rtl": "right_to_left_03.pdf",
+    "q8:chk4": "dock-form.pdf",
+    "q8:perm2": "permits.pdf",
+}
+"""The end of the name of the file that a question is about, where the shared inputs do not hold it."""
+
+LONG_PASTE = "long-paste"
+MOST_REPEATED = 500
+"""Characters of the reply to something long that was pasted: what was reported is that the reply repeats it."""
+
 
 def main() -> None:
     """Print the cases that hold, per defect."""
@@ -125,6 +142,9 @@ async def _holds(footnote: Footnote, case: dict[str, Any], paths: Sequence[Path]
             return False, str(error)
         text = "\n\n".join(block.text for block in parsed.blocks)
         return CHECKS[case["id"]](text), text
+    needed = NEEDS.get(case["id"])
+    if needed and not any(path.name.endswith(needed) for path in paths):
+        return None, f"{needed} is not here"
     thread = Thread(ThreadKey("eval", BASE, "", case["id"]))
     try:
         answer, _ = await pursue_question(footnote, BASE, case["question"], thread)
@@ -134,7 +154,8 @@ async def _holds(footnote: Footnote, case: dict[str, Any], paths: Sequence[Path]
     stated = [right for right in case["right"] if re.search(rf"(?<!\w){re.escape(right)}(?!\w)", text)]
     answered = answer is not None and answer.outcome is Outcome.ANSWERED
     shows_defect = case["id"] in DEFECTS and DEFECTS[case["id"]] in text
-    return answered and not shows_defect and bool(stated or not case["right"]), text
+    holds = answered and not shows_defect and bool(stated or not case["right"])
+    return (0 < len(text) <= MOST_REPEATED if case["defect"] == LONG_PASTE else holds), text
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any
 from typer.main import get_command
 
 from bot.__main__ import app
-from bot.cli.examples import EXAMPLES, commands_of
+from bot.cli.help import EXAMPLES, commands_of
 from bot.plugins import installed_platforms, installed_reasoners
 from bot.settings import Settings
 

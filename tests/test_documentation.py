@@ -12,8 +12,8 @@ import yaml
 from typer.main import get_command
 
 from bot.__main__ import app
-from bot.cli.examples import commands_of
-from bot.platforms import has_platform
+from bot.cli.help import commands_of
+from bot.page import has_platform
 from bot.settings import Settings
 from core.model.channel_settings import THRESHOLDS, ChannelSettings
 from core.service.message_router import MOST_A_DAY, MOST_AN_HOUR

@@ -92,8 +92,7 @@ class DiscordPlugin(PlatformPlugin[DiscordSettings]):
 
     def setup(self, settings: DiscordSettings) -> PlatformSetup:
         """Return four steps: the application, its token, the intent, and the server."""
-        from adapters.discord.manifest import PORTAL
-        from adapters.discord.preflight import CONTENT, SERVERS
+        from adapters.discord.preflight import CONTENT, PORTAL, SERVERS
 
         steps = (
             SetupStep("app", "The application", "New Application, a name, Create.", link=PORTAL),
@@ -115,7 +114,7 @@ class DiscordPlugin(PlatformPlugin[DiscordSettings]):
 
     def manifest(self, settings: DiscordSettings, *, http: bool) -> str:
         """Return what to do in the developer portal, with the invite link."""
-        from adapters.discord.manifest import manifest
+        from adapters.discord.preflight import manifest
 
         return manifest(reveal(settings.bot_token))
 

@@ -1,23 +1,81 @@
-"""Looks at everything that has to be right on Discord's side before anybody asks, each with what to do about it.
+"""What has to be right on Discord's side: the invite link with its permissions, and the checks of it.
 
-Over REST alone: it identifies nowhere, so it may be run as often as one likes.
+The checks use REST alone and never identify, so they may run at any time.
 """
 
+import base64
+import binascii
 from collections.abc import Mapping
+from urllib.parse import urlencode
 
 import discord
 
-from adapters.discord.api.endpoints import configure_endpoints
 from adapters.discord.api.errors import api_call
+from adapters.discord.api.http import configure_endpoints
 from adapters.discord.api.ids import PLATFORM, handoff_role
 from adapters.discord.inbound.gateway import NO_CONTENT_REMEDY, intents, log_in, reads_content
 from adapters.discord.inbound.identify_limiter import pending_wait
-from adapters.discord.manifest import PERMISSIONS, invite
 from adapters.discord.outbound.messages import NOBODY
 from core.model.channel_settings import ChannelSettings
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.model.health import PlatformCheck
 from core.ports.message_state import MessageStateStore
+
+INVITE = "https://discord.com/oauth2/authorize"
+PORTAL = "https://discord.com/developers/applications"
+SCOPES = ("bot", "applications.commands")
+PERMISSIONS = {
+    "view_channel": "View Channels",
+    "send_messages": "Send Messages",
+    "send_messages_in_threads": "Send Messages in Threads",
+    "create_public_threads": "Create Public Threads",
+    "read_message_history": "Read Message History",
+}
+
+
+def permissions() -> discord.Permissions:
+    """Return what we ask for: no administrator, nothing that mentions, manages or removes."""
+    return discord.Permissions(**dict.fromkeys(PERMISSIONS, True))
+
+
+def application_id(token: str | None) -> str | None:
+    """Return the application's id, which the first part of a bot token is; None where it cannot be read."""
+    head = (token or "").strip().partition(".")[0]
+    try:
+        number = base64.b64decode(head + "=" * (-len(head) % 4), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        return None
+    return number if number.isdigit() and len(number) > 14 else None
+
+
+def invite(application: str) -> str:
+    """Return the link that adds us to a server."""
+    return f"{INVITE}?" + urlencode(
+        {"client_id": application, "scope": " ".join(SCOPES), "permissions": permissions().value}
+    )
+
+
+def manifest(token: str | None = None) -> str:
+    """Return all steps in the developer portal, with the invite link and without the token."""
+    known = application_id(token)
+    link = invite(known) if known else invite("APPLICATION_ID")
+    lines = [
+        f"1. {PORTAL}: New Application.",
+        "2. Bot: Reset Token, and put it into .env as DISCORD_BOT_TOKEN.",
+        "3. Bot, Privileged Gateway Intents: switch on Message Content Intent. (Server Members and Presence stay off.)",
+        "4. Installation: leave Guild Install on, with the scopes " + " and ".join(SCOPES) + ".",
+        "5. Open this link and choose your server:",
+        f"   {link}",
+    ]
+    if known is None:
+        lines.append("   (APPLICATION_ID is on the General Information page; with DISCORD_BOT_TOKEN set I fill it in.)")
+    lines += [
+        f"6. Permissions that the link asks for ({permissions().value}): {', '.join(PERMISSIONS.values())}.",
+        "7. For a role that *Ask a person* may call: Server Settings, Roles, Allow anyone to @mention this role.",
+        "8. footnote doctor, then footnote serve, then mention me in a channel.",
+    ]
+    return "\n".join(lines)
+
 
 CHECK_SECONDS = 20.0
 CONTENT, SERVERS, SESSIONS = "Discord intents", "Discord servers", "Discord sessions"
@@ -50,7 +108,7 @@ async def preflight(
 
 
 async def sessions_check(message_states: MessageStateStore) -> PlatformCheck:
-    """Whether a start would connect at once, or wait because there were many. Raises StoreUnavailable."""
+    """Return whether a start would connect at once, or wait because there were many. Raises StoreUnavailable."""
     if waits := await pending_wait(message_states):
         return PlatformCheck(SESSIONS, ok=False, detail=waits, remedy="Wait, or find what restarts it.", fatal=False)
     return PlatformCheck(SESSIONS, ok=True, detail="a start connects at once")
@@ -61,7 +119,7 @@ def _token(client: discord.Client) -> PlatformCheck:
 
 
 def _content(client: discord.Client, reading: int) -> PlatformCheck:
-    """Whether we may read what does not mention us; ``reading``: in how many places that is relied on."""
+    """Return whether we may read what does not mention us; ``reading``: in how many places that is relied on."""
     name = CONTENT
     if reads_content(client):
         return PlatformCheck(name, ok=True, detail="message content is on")
@@ -73,7 +131,7 @@ def _content(client: discord.Client, reading: int) -> PlatformCheck:
 
 
 def _need_content(defaults: ChannelSettings | None, chosen: Mapping[str, ChannelSettings]) -> int:
-    """In how many places posts or questions are to be answered that do not mention us."""
+    """Count the places where posts or questions that do not mention us are answered."""
     of_discord = [one for place, one in chosen.items() if place.startswith(f"{PLATFORM}:")]
     every = (*([defaults] if defaults else []), *of_discord)
     return sum(one.answers_unasked or one.forum_posts for one in every)
@@ -86,7 +144,7 @@ def _handoffs(defaults: ChannelSettings | None, chosen: Mapping[str, ChannelSett
 
 
 async def _servers(client: discord.Client, handoffs: frozenset[int]) -> list[PlatformCheck]:
-    """What we may do in each server, as roles give it; single channels may still take some of it away."""
+    """Check our permissions in each server, as roles give them; single channels may still deny some."""
     async with api_call("look at the servers I am in", CHECK_SECONDS):
         guilds = [guild async for guild in client.fetch_guilds(limit=200)]
     if not guilds:
@@ -116,7 +174,7 @@ async def _server(client: discord.Client, guild_id: int, handoffs: frozenset[int
 
 
 def _lacking_somewhere(me: discord.Member, channels: object) -> list[str]:
-    """Channels that we can see, but where something is denied."""
+    """List channels that we can see, but where something is denied."""
     found: list[str] = []
     for channel in channels if isinstance(channels, list | tuple) else []:
         if isinstance(channel, discord.TextChannel):

@@ -9,9 +9,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from adapters.terminal.answer_view import TerminalAnswerView
+from adapters.terminal.answer_view import TerminalAnswerView, print_trace
 from adapters.terminal.operator import OPERATOR, terminal_thread
-from adapters.terminal.trace_view import print_trace
 from core.model.answer import Answer
 from core.model.conversation import Audience
 from core.model.errors import FootnoteError

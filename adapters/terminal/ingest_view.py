@@ -22,10 +22,10 @@ from adapters.terminal.job_progress import (
     JobServices,
     RunningWorker,
     job_bar,
+    result_text,
     run_in_background,
     watch_job,
 )
-from adapters.terminal.kb_view import result_text
 from core.ingestion.ingestor import Change, IngestResult
 from core.model.document_content import FileContent, NamedFile
 from core.model.errors import FootnoteError, StoreUnavailable
@@ -277,3 +277,16 @@ def report(console: Console, results: Sequence[IngestResult]) -> None:
             console.print(Text.assemble(("  - ", "dim"), (result.source, "bold"), f"  {result.reason}"))
         for note in result.notes:
             console.print(Text.assemble(("  ! ", "yellow"), (result.source, "bold"), f"  {note}"))
+
+
+async def preview_files(
+    kb: KnowledgeService, caller: Caller, files: Sequence[AnyFile], base: str
+) -> list[IngestResult]:
+    """How each of these files would come out; passages are only known of those that stay as they are."""
+    unreadable: dict[Path, IngestResult] = {}
+
+    def note(path: Path, source: str, error: OSError) -> None:
+        unreadable[path] = unreadable_result(source, error)
+
+    previewed = iter(await kb.preview_ingest(read_files(files, note), base, caller))
+    return [unreadable[path] if path in unreadable else next(previewed) for path, *_ in files]

@@ -4,11 +4,12 @@
 """
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from rich.console import Console, RenderableType
 from rich.progress import (
@@ -23,12 +24,17 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from adapters.terminal.kb_view import job_text
 from core.model.errors import StoreUnavailable
 from core.model.jobs import Job, JobProgress, JobStage, JobState
+from core.model.json_codec import to_json
+from core.model.plain_text import remove_controls
 from core.ports.job_store import JobStore
-from core.service.kb.job_cards import job_state
+from core.service.kb.job_cards import job_card, job_state
+from core.service.kb.results import KbOutcome, KbResult, ProposalDecided
 from core.service.kb.summaries import JobSummary, summarize_job
+from core.service.kb.text_layout import lay_out
+from core.service.kb.text_spans import line_text
+from core.service.kb.wording import outcome_lines
 
 LOOK_SECONDS = 0.1
 TURN_SECONDS = 3.0  # that a job has not begun after which somebody else is at the base
@@ -209,3 +215,28 @@ def within(now: JobProgress) -> str:
             return f"page {now.done + 1:,} of {now.total:,} by OCR"
         case _:
             return ""
+
+
+PROPOSALS = "footnote kb proposals"  # the command that lists proposals here
+
+
+def result_text(result: KbResult) -> str:
+    """A result in plain lines, beside the cards of its jobs, which are shown as they go."""
+    if isinstance(result, ProposalDecided):
+        return "\n".join([result_text(result.outcome), result_text(result.remaining)]).strip()
+    if isinstance(result, KbOutcome):
+        lines = outcome_lines(result)
+    else:
+        lines = [line_text(line) for part in lay_out(result, PROPOSALS).parts for line in part.lines]
+    return "\n".join(remove_controls(line) for line in lines if line.strip())
+
+
+def result_json(result: KbResult) -> Any:
+    """A result as data; ``kind`` tells which it is."""
+    return json.loads(to_json(result))
+
+
+def job_text(job: Job) -> str:
+    """A job as it stands, in plain lines."""
+    card = job_card(summarize_job(job))
+    return "\n".join(map(remove_controls, [*map(line_text, card.lines), card.footer]))

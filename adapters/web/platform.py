@@ -18,13 +18,14 @@ from adapters.web.routing import PLATFORM, Screen
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.incoming_events import (
-    Expiry,
     FileReference,
     Incoming,
     IncomingChoice,
     IncomingMessage,
     MessageRoute,
     Permissions,
+    person_in,
+    question_of,
 )
 from core.model.inquiry import Checkpoint
 from core.ports.access import Audit, WebSessions
@@ -107,7 +108,7 @@ class WebPlatform:
         self, incoming: Incoming, message_state: MessageState[WebQuestionState], trace_id: str
     ) -> WebAnswerView:
         """Where the answer to this will be visible."""
-        return WebAnswerView(_question(incoming), message_state, self._stream, trace_id)
+        return WebAnswerView(question_of(incoming), message_state, self._stream, trace_id)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """Return what applies on the page: chosen for the page as a whole."""
@@ -115,7 +116,7 @@ class WebPlatform:
 
     async def audience(self, incoming: Incoming) -> Audience:
         """Return the one who asks, and they alone."""
-        return audience_of(_person(incoming))
+        return audience_of(person_in(incoming))
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """Whose conversation it is may choose there, and nobody else comes to it."""
@@ -142,9 +143,9 @@ class WebPlatform:
 
     async def tell(self, incoming: Incoming, text: str) -> None:
         """Say it where the question stands, which is not worked on (any more)."""
-        thread = incoming.question.thread if isinstance(incoming, Expiry) else incoming.thread
-        message_id = incoming.subject if isinstance(incoming, IncomingChoice) else _question(incoming).id
-        state = WebQuestionState(thread=thread, message=message_id, asker=_person(incoming).id)
+        thread = incoming.thread
+        message_id = incoming.subject if isinstance(incoming, IncomingChoice) else question_of(incoming).id
+        state = WebQuestionState(thread=thread, message=message_id, asker=person_in(incoming).id)
         await self._message_states.save(replace(state, stage=AnswerStage.ENDED, told=text))
         await self._stream.publish(str(thread), message_id, [NoticeShown(text), Ended()])
 
@@ -160,15 +161,3 @@ class WebPlatform:
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[WebQuestionState]) -> None:
         """Nothing is posted anywhere else."""
-
-
-def _person(incoming: Incoming) -> Person:
-    return incoming.person if isinstance(incoming, IncomingChoice) else _question(incoming).asker
-
-
-def _question(incoming: Incoming) -> IncomingMessage:
-    if isinstance(incoming, Expiry):
-        return incoming.question
-    if isinstance(incoming, IncomingChoice):
-        raise TypeError("A choice is shown where its question stands.")
-    return incoming

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from bot.container import Footnote
     from core.model.connections import Connection
     from core.ports.connector import ConnectorPlugin, SettingField, SourceCheck
-    from core.service.sync.connections import ConnectionOverview
-    from core.service.sync.plan import SyncPlan
+    from core.service.sync.connections import ConnectionOverview, SyncPlan
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Name = Annotated[str, typer.Argument(help="The connection.")]

@@ -58,8 +58,7 @@ async def ingest_paths(
     """
     from adapters.documents.folders import find_refused_files, local_files
     from adapters.terminal.console import SafeConsole
-    from adapters.terminal.ingest_preview import preview_files
-    from adapters.terminal.ingest_view import ingest_files, report, report_missing, report_naming
+    from adapters.terminal.ingest_view import ingest_files, preview_files, report, report_missing, report_naming
     from bot.container import open_footnote
     from bot.settings import load_settings
     from core.ingestion.ingestor import Change, IngestResult
@@ -191,7 +190,7 @@ def remove_source(
 async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
     import sys
 
-    from adapters.terminal.kb_view import result_text
+    from adapters.terminal.job_progress import result_text
     from adapters.terminal.operator import operator
     from bot.container import open_footnote
     from bot.settings import load_settings

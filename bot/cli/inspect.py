@@ -28,8 +28,8 @@ def trace(trace_id: Annotated[str, typer.Argument(help="The trace's id.")], as_j
 async def _trace(trace_id: str, as_json: bool) -> int:
     import json
 
+    from adapters.terminal.answer_view import print_trace
     from adapters.terminal.console import SafeConsole
-    from adapters.terminal.trace_view import print_trace
     from core.model.errors import NotFound
     from core.model.json_codec import to_json
 

@@ -304,8 +304,7 @@ async def _report(footnote: "Footnote", results: "Sequence[KbResult]", as_json: 
     import json
 
     from adapters.terminal.console import SafeConsole
-    from adapters.terminal.job_progress import follow_jobs
-    from adapters.terminal.kb_view import result_json, result_text
+    from adapters.terminal.job_progress import follow_jobs, result_json, result_text
     from core.model.jobs import JobState
     from core.model.json_codec import to_json
     from core.service.kb.results import accepted_jobs, is_success

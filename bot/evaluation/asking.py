@@ -1,8 +1,11 @@
 """Asks one question of one knowledge base, as the operator, and returns what a person would read."""
 
+import re
 import time
+import unicodedata
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bot.container import Footnote
 from core.model.answer import Answer, Outcome
@@ -71,3 +74,61 @@ def reply_of(answer: Answer | None) -> Prediction:
     outcome = Outcome.ANSWERED if answer.is_tentative else answer.outcome
     cited = frozenset(citation.document for citation in answer.citations if outcome is Outcome.ANSWERED)
     return Prediction(outcome, "\n".join((answer.text, *answer.notices)), cited)
+
+
+_MARKERS = re.compile(r"\s*(?:\[\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\]|【\d{1,3}】)")
+_LINKS = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
+_MARKS = re.compile(r"[*`]|(?<!\w)_+|_+(?!\w)|^\s*(?:>|#+|[-+•])\s+", re.MULTILINE)
+_QUOTES = str.maketrans("“”„‟«»‘’‚‛‹›", '""""""' + "''''''")
+_DASHES = re.compile(r"[‐‑‒–—−]")
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:[,'\u00a0\u2009\u202f]\d{3})+(?!\d)")
+_SEPARATORS = re.compile(r"\D")
+_UNITS = re.compile(r"(?<=\d)\s+(?=[%°])")
+_CURRENCY_BEFORE = re.compile(r"([€$£])\s+(?=\d)")
+_CURRENCY_AFTER = re.compile(r"(?<![\w€$£.,])(\d[\d.,]*)\s?([€$£])(?!\s?\d)")
+_RANGE = re.compile(r"(?<=\d)\s+-\s+(?=\d)")
+_SPACE = re.compile(r"\s+")
+
+# Ways to say that the documents do not answer, in the languages of the questions. A document is always the subject:
+# "frost is not covered" is an answer.
+_DOCUMENTS = r"(?:documents?|docs|sources?|passages?|knowledge|they|I|dokumente?n?|quellen?|unterlagen|ich|je)"
+_NOT_SAID = re.compile(
+    rf"\b{_DOCUMENTS}\b[^.!?]{{0,60}}\b(?:do|does|did|could|can)(?: not|n't|not)\b[^.!?]{{0,25}}"
+    r"\b(?:say|mention|cover|state|tell|contain|have|answer|give|name|specify|find|know)\b"
+    r"|\b(?:found|find|finds|says?|say|have|know) nothing\b"
+    r"|\bnothing (?:about|on|for|in)\b[^.!?]{0,60}\b(?:documents|found)\b"
+    r"|\bnot (?:(?:found|covered|mentioned|stated|said|documented) )?(?:in|by) (?:the|these|your|my|any) "
+    r"(?:docu|sourc|passag)"
+    rf"|\bno {_DOCUMENTS} (?:says?|mentions?|covers?|answers?|states?|about|on)\b"
+    rf"|\b{_DOCUMENTS}\b[^.!?]{{0,80}}\b(?:nicht|nichts|kein\w*)\b"
+    r"|\b(?:sagen|steht|stehen)\b[^.!?]{0,40}\bdokument\w* (?:nicht|nichts)"
+    rf"|\b{_DOCUMENTS}\b[^.!?]{{0,40}}\bn(?:e\b|')[^.!?]{{0,40}}\b(?:pas|rien|aucun\w*)\b|\brien (?:trouvé|sur|dans)\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=4_096)
+def comparable(text: str) -> str:
+    """A text as it is compared: without markers and marks, in lower case, with one way to write a number."""
+    bare = _LINKS.sub(r"\1", _MARKERS.sub("", text)).replace("\\", "")
+    bare = _MARKS.sub("", bare).replace("|", " ").translate(_QUOTES)
+    bare = _THOUSANDS.sub(lambda number: _SEPARATORS.sub("", number.group()), bare)
+    bare = _DASHES.sub("-", unicodedata.normalize("NFKC", bare)).translate(_QUOTES)
+    bare = _CURRENCY_AFTER.sub(r"\2\1", _CURRENCY_BEFORE.sub(r"\1", _UNITS.sub("", bare)))
+    return _SPACE.sub(" ", _RANGE.sub("-", bare)).strip().casefold()
+
+
+def place_of(fact: str, text: str) -> int | None:
+    """Where a fact first stands in a text, both comparable, as whole words and numbers; None where it does not."""
+    found = re.search(rf"(?<!\w)(?<!\d[.,]){re.escape(fact)}(?!\w)(?![.,]\d)", text)
+    return found.start() if found else None
+
+
+def states(text: str, fact: str) -> bool:
+    """Whether a text contains a fact, however both are written."""
+    return place_of(comparable(fact), comparable(text)) is not None
+
+
+def says_not_covered(text: str) -> bool:
+    """Whether a sentence says that the documents do not answer."""
+    return bool(_NOT_SAID.search(text.translate(_QUOTES)))

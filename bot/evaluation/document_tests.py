@@ -8,8 +8,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from bot.evaluation.answer_text import comparable, place_of, says_not_covered
-from bot.evaluation.asking import pursue_question, reply_of, turn_of
+from bot.evaluation.asking import comparable, place_of, pursue_question, reply_of, says_not_covered, turn_of
 from core.model.answer import Outcome
 from core.model.conversation import Thread, ThreadKey
 from core.model.errors import ConfigurationError

@@ -10,8 +10,7 @@ from pathlib import Path
 from bot.plugins import installed_platforms
 from bot.settings import load_settings
 from bot.setup import service_unit
-from bot.setup.files_on_disk import FilesOnDisk, files_on_disk
-from bot.setup.saved_settings import SavedSettings
+from bot.setup.saved_settings import FilesOnDisk, SavedSettings, files_on_disk
 from core.model.errors import FootnoteError, NotFound
 from core.model.health import (
     Check,

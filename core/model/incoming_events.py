@@ -106,6 +106,16 @@ class Expiry:
     checkpoint: str
     question: IncomingMessage
 
+    @property
+    def thread(self) -> ThreadKey:
+        """The question's conversation."""
+        return self.question.thread
+
+    @property
+    def reply_target(self) -> ReplyTarget:
+        """Where the question is answered."""
+        return self.question.reply_target
+
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
@@ -115,6 +125,18 @@ class Deletion:
 
 
 Incoming = IncomingMessage | IncomingChoice | Expiry
+
+
+def question_of(incoming: Incoming) -> IncomingMessage:
+    """Return the message that is answered. Raises TypeError for a choice, which is shown where its question is."""
+    if isinstance(incoming, IncomingChoice):
+        raise TypeError("A choice is shown in the answer view of its question.")
+    return incoming.question if isinstance(incoming, Expiry) else incoming
+
+
+def person_in(incoming: Incoming) -> Person:
+    """Return who asked or chose."""
+    return incoming.person if isinstance(incoming, IncomingChoice) else question_of(incoming).asker
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ import structlog
 
 from adapters.documents.folders import files_in
 from bot.demo import SAMPLES
-from bot.evaluation.answer_text import comparable, states
-from bot.evaluation.asking import pursue_question
+from bot.evaluation.asking import comparable, pursue_question, states
 from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.model.answer import Answer, Outcome

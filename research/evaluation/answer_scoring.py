@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.evaluation.answer_text import comparable, place_of, says_not_covered
-from bot.evaluation.asking import Prediction
+from bot.evaluation.asking import Prediction, comparable, place_of, says_not_covered
 from core.model.answer import Outcome
 from core.model.text import sentences
 from research.evaluation.question_sets import LabelledQuestion, Polarity

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.container import Footnote
-from bot.evaluation.answer_text import states
-from bot.evaluation.asking import Prediction, pursue_question, reply_of, turn_of
+from bot.evaluation.asking import Prediction, pursue_question, reply_of, states, turn_of
 from core.model.conversation import Thread, ThreadKey
 from research.evaluation.answer_scoring import AnswerVerdict, ScoredReply, score_reply
 from research.evaluation.dataset_loader import Dataset

@@ -23,7 +23,7 @@ from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import Footnote
-from bot.evaluation.answer_text import comparable, states
+from bot.evaluation.asking import comparable, states
 from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.model.evidence import EvidenceLibrary, Hit

@@ -11,7 +11,7 @@ from adapters.discord.kb import job_cards as on_discord
 from adapters.discord.outbound.layouts import layout_text
 from adapters.slack.kb import blocks as on_slack
 from adapters.slack.outbound.blocks import plain_text
-from adapters.terminal.kb_view import job_text
+from adapters.terminal.job_progress import job_text
 from adapters.web.pages import Pages
 from adapters.web.routing import Visitor
 from core.model.conversation import Audience, Person

@@ -20,7 +20,7 @@ from adapters.terminal.console import SafeConsole
 from adapters.terminal.markdown import AnswerMarkdown
 from adapters.web.access.rules import fits
 from bot.__main__ import app
-from bot.cli.examples import EXAMPLES, commands_of
+from bot.cli.help import EXAMPLES, commands_of
 from bot.cli.inspect import _forget
 
 ROOT = Path(__file__).parents[2]
@@ -89,8 +89,8 @@ def test_help_ends_with_the_example(tmp_path: Path) -> None:
 HELP_OF_EVERY_COMMAND = """
 from typer.main import get_command
 from bot.__main__ import app
-from bot.cli.examples import commands_of
-from bot.cli.narrow_help import use_narrow_help
+from bot.cli.help import commands_of
+from bot.cli.help import use_narrow_help
 
 use_narrow_help()
 print(get_command(app).make_context("footnote", [], resilient_parsing=True).get_help())

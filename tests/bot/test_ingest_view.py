@@ -9,8 +9,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from adapters.terminal.ingest_preview import preview_files
-from adapters.terminal.ingest_view import report
+from adapters.terminal.ingest_view import preview_files, report
 from adapters.terminal.job_progress import JobBar, job_bar, within
 from adapters.terminal.operator import operator
 from core.ingestion.ingestor import Change

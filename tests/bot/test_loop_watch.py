@@ -5,7 +5,7 @@ import threading
 
 from prometheus_client import REGISTRY
 
-from bot.loop_watch import LoopWatch
+from bot.supervision import LoopWatch
 
 
 def hold_up(noticed: threading.Event) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from adapters.milvus.collection_status import CollectionStatus, FieldIndex
 from adapters.redis.client import MemoryUse
-from bot.serving_checks import milvus_server_check, processes_check, redis_memory_check
+from bot.store_checks import milvus_server_check, processes_check, redis_memory_check
 from core.model.health import Health
 from core.ports.inbox import ServingProcess
 

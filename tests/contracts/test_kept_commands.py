@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.discord.kb.kept_commands import ButtonUse, DiscordKeptCommand
+from adapters.discord.kb.commands import ButtonUse, DiscordKeptCommand
 from adapters.slack.kb.replies import SlackKeptCommand
 from core.model.errors import AlreadyDone, NotFound
 from core.model.json_codec import to_json

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from adapters.discord.inbound import interaction_responses
+from adapters.discord.inbound import gateway_connection, interactions
 from adapters.discord.inbound.ordered_queue import Job
 from adapters.discord.outbound import messages
 from core.model.channel_settings import ChosenSettings
@@ -292,10 +292,12 @@ async def test_who_takes_no_direct_messages_costs_nobody_else_anything(discord: 
 # --- the connection
 
 
-async def test_a_first_connection_that_fails_is_tried_again(discord: FakeDiscord, closed: Office) -> None:
+async def test_a_first_connection_that_fails_is_tried_again(
+    discord: FakeDiscord, closed: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The library stumbles over its own missing socket then: an AttributeError, not a connection error."""
     discord.refuse_connections(2)
-    closed.platform._connection._retry_seconds = (0.05,)
+    monkeypatch.setattr(gateway_connection, "RETRY_SECONDS", (0.05,))
     stop = asyncio.Event()
     async with closed.platform as platform:
         running = asyncio.create_task(platform.run(stop))
@@ -314,10 +316,10 @@ async def test_a_lost_connection_is_not_ready_until_it_is_back(discord: FakeDisc
 
 
 async def test_a_portal_that_answers_for_discord_at_the_start_is_waited_out(
-    discord: FakeDiscord, closed: Office
+    discord: FakeDiscord, closed: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     discord.fail("GET", "/users/@me", status=200, text="<html>Sign in</html>", times=2)
-    closed.platform._connection._retry_seconds = (0.02,)
+    monkeypatch.setattr(gateway_connection, "RETRY_SECONDS", (0.02,))
     stop = asyncio.Event()
     async with closed.platform as platform:
         running = asyncio.create_task(platform.run(stop))
@@ -450,7 +452,7 @@ REFUSALS: dict[str, dict[str, object]] = {
 async def test_what_a_press_led_to_is_shown_or_it_is_said_that_it_cannot_be(
     discord: FakeDiscord, office: Office, monkeypatch: pytest.MonkeyPatch, refusal: str
 ) -> None:
-    monkeypatch.setattr(interaction_responses, "PAUSES", (0.02,))
+    monkeypatch.setattr(interactions, "PAUSES", (0.02,))
     alice = discord.person("alice")
     answer = await discord.reply_to(await alice.says(ASKED), LONG)
     for method, template in (("POST", WEBHOOK), ("PATCH", ORIGINAL)):
@@ -482,7 +484,7 @@ async def test_a_suggestion_is_acknowledged_before_anybody_is_looked_up(discord:
     asked = await chair.says("<@bot> how long do refunds to cards take?", hidden)
     answer = await discord.reply_to(asked, LONG)
     suggested, _ = [label for label in answer.buttons() if label.startswith("More on: ")]
-    office.platform.channel_access.members.forget(discord.guild_id, guest.id)
+    office.platform.app.servers.forget_member(discord.guild_id, guest.id)
     held = discord.hold("GET", "/guilds/{guild_id}/members/{user_id}")
     pressed = await chair.clicks(answer, suggested)
     assert not pressed.failed

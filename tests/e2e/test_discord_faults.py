@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 import pytest
 from structlog.testing import capture_logs
 
-from adapters.discord.api.endpoints import configure_endpoints
+from adapters.discord.api.http import configure_endpoints
+from adapters.discord.inbound import gateway_connection
 from adapters.discord.inbound.gateway import FootnoteClient
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.preflight import preflight
@@ -260,7 +261,7 @@ async def test_a_refused_token_is_not_ready_and_does_not_show_and_another_one_is
     good, discord.token = discord.token, "MTIzNDU2Nzg5.fake.another-token"
     discord.gateway.token = discord.token
     platform, stop = closed.platform, asyncio.Event()
-    monkeypatch.setattr(platform._connection, "_refused_seconds", 0.02)
+    monkeypatch.setattr(gateway_connection, "REFUSED_SECONDS", 0.02)
     with capture_logs() as logged:
         async with platform:
             running = asyncio.create_task(platform.run(stop))
@@ -276,7 +277,7 @@ async def test_a_refused_token_is_not_ready_and_does_not_show_and_another_one_is
 async def test_discord_that_is_away_at_the_start_is_asked_until_it_answers(
     discord: FakeDiscord, closed: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(closed.platform._connection, "_retry_seconds", (0.02,))
+    monkeypatch.setattr(gateway_connection, "RETRY_SECONDS", (0.02,))
     unheard = f"http://127.0.0.1:{_closed_port()}/api/v10"
     platform, stop = closed.platform, asyncio.Event()
     configure_endpoints(unheard, None)

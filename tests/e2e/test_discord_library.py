@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 from discord import Client, Intents
 
-from adapters.discord.api.endpoints import configure_endpoints
+from adapters.discord.api.http import configure_endpoints
 from adapters.discord.kb.transcripts import conversations_in
 from core.model.jobs import JobState
 from tests.e2e.discord_library import Library, add_files

@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from adapters.discord.manifest import permissions
-from adapters.discord.preflight import preflight
+from adapters.discord.preflight import permissions, preflight
 from core.model.channel_settings import ChannelSettings, ChosenSettings, channel_settings
 from core.model.principals import channel_principal
 from core.service.channel_settings import PROPOSALS_LABEL

@@ -16,9 +16,9 @@ import pytest
 from adapters.discord.kb import job_cards as discord_cards
 from adapters.discord.outbound import layouts, text
 from adapters.discord.outbound.answer_records import DiscordQuestionState
-from adapters.discord.outbound.line_format import markdown_lines
 from adapters.discord.outbound.messages import Spot
 from adapters.discord.outbound.sanitizer import Text
+from adapters.discord.outbound.text import markdown_lines
 from adapters.discord.platform import DiscordPlatform
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.web_client import RateLimiter
@@ -213,7 +213,7 @@ async def discord_beside(platform: DiscordPlatform, discord: FakeDiscord, asked:
         "reply": layouts.layout(Text(markdown_lines(hostile_lines(hostile)), mentions=True)),
     }
     for name, view in shown.items():
-        await platform.messages.post(spot, view, f"{name}{hash(hostile)}"[:24])
+        await platform.app.messages.post(spot, view, f"{name}{hash(hostile)}"[:24])
     with suppress(FootnoteError):  # there is no such role; it was sent all the same
         link = "https://discord.com/channels/1/2/3"
-        await platform.messages.call_role(spot, 77, hostile, link, f"role{hash(hostile)}"[:24])
+        await platform.app.messages.call_role(spot, 77, hostile, link, f"role{hash(hostile)}"[:24])

@@ -11,7 +11,7 @@ import pytest
 
 from adapters.slack.listeners.home_tab import PROMPTS
 from adapters.slack.manifest import manifest
-from bot.cli.examples import EXAMPLES
+from bot.cli.help import EXAMPLES
 from bot.demo import SAMPLES
 from bot.setup.guide import InstallationSetup
 from tests.live.conftest import Dialogue

@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 from docx import Document
 from openpyxl import load_workbook
 
-from bot.evaluation.answer_text import comparable
+from bot.evaluation.asking import comparable
 
 
 @cache

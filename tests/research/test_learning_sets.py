@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.evaluation.answer_text import comparable
+from bot.evaluation.asking import comparable
 from research.evaluation.question_sets import LabelledQuestion
 from research.measure.learning_sets import FILE, learning_set
 from tests.research.document_text import text_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.evaluation.answer_text import comparable, place_of
+from bot.evaluation.asking import comparable, place_of
 from research.evaluation.dataset_loader import read
 from research.measure.learning_sets import DOCUMENT, FILE, NOTHING
 from research.measure.page_sets import PAGES, restore

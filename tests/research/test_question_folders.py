@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.evaluation.answer_text import comparable, place_of
-from bot.evaluation.asking import Prediction
+from bot.evaluation.asking import Prediction, comparable, place_of
 from core.model.answer import Outcome
 from core.model.errors import ConfigurationError
 from research.evaluation.answer_scoring import AnswerVerdict, score_reply

@@ -11,7 +11,7 @@ from pymilvus import MilvusClient
 
 from adapters.milvus.index import MilvusIndex
 from adapters.milvus.rows import VARCHAR_BYTES
-from bot.serving_checks import milvus_server_check
+from bot.store_checks import milvus_server_check
 from core.model.errors import ConfigurationError
 from core.model.health import Health
 from core.ports.index import Scope

@@ -1,23 +1,15 @@
-"""Who reads where, and what applies there: the questions that a place raises, answered from Discord and the settings.
+"""Who reads where and what applies there, by Discord's own rules for who may view a channel.
 
-The rules of who reads a channel are ``permissions``; this finds the channels and people they are about.
+Everybody in an audience must be allowed to see the evidence. So a channel's audience holds the channel, its server
+(every reader is a member), and a role only where *everybody* who may view the channel has that role.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import discord
 
-from adapters.discord.api.ids import person_of, user_id
-from adapters.discord.api.permissions import (
-    Members,
-    channel_principals,
-    is_admin,
-    is_moderator,
-    is_public,
-    may_view,
-    person_principals,
-)
+from adapters.discord.api.ids import guild_principal, person_of, role_principal, user_id, user_principal
 from adapters.discord.api.servers import Servers
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey
@@ -27,16 +19,15 @@ from core.service.actions.user_actions import UserActions
 
 
 class ChannelAccess:
-    """Audiences, rights and settings, looked up anew each time; members are remembered for half a minute."""
+    """Audiences, rights and settings, looked up each time."""
 
     def __init__(self, client: Callable[[], discord.Client], servers: Servers, user_actions: UserActions) -> None:
         self._client = client
         self._servers = servers
         self._user_actions = user_actions
-        self.members = Members()
 
     async def audience_of_channel(self, thread: ThreadKey) -> Audience:
-        """Everybody who may view a conversation's channel: what they all share. Nothing when that cannot be told."""
+        """Return what everybody who may view a conversation's channel shares; nothing when that is unknown."""
         channel = await self._channel(thread)
         if channel is None:
             return Audience()
@@ -44,13 +35,13 @@ class ChannelAccess:
 
     async def _principals(self, channel: discord.abc.GuildChannel) -> frozenset[str]:
         us = self._client().user
-        return await channel_principals(channel, us.id if us is not None else 0, self.members.get)
+        return await channel_principals(channel, us.id if us is not None else 0, self._servers.member)
 
     async def audience_of_person(self, person: Person) -> Audience:
-        """One person by themselves, as in a direct message: what they have in every server that we share."""
+        """Return the audience of one person alone, as in a direct message: what they have in every shared server."""
         found: set[str] = {person.id}
         for guild in await self._servers.servers():
-            member = await self.members.get(guild, user_id(person))
+            member = await self._servers.member(guild, user_id(person))
             if member is not None:
                 found |= person_principals(member)
         return Audience(frozenset(found))
@@ -58,11 +49,11 @@ class ChannelAccess:
     async def audience_in_channel(
         self, person: Person, guild_id: int | None, channel: object, user: discord.abc.User | None = None
     ) -> Audience:
-        """One person in a place, for their own eyes: what they have, and what the channel has if they may view it."""
+        """Return the audience of one person in a place: what they have, and what a channel they may view has."""
         guild = await self._servers.server(guild_id) if guild_id is not None else None
         if guild is None:
             return await self.audience_of_person(person)
-        known = user if isinstance(user, discord.Member) else await self.members.get(guild, user_id(person))
+        known = user if isinstance(user, discord.Member) else await self._servers.member(guild, user_id(person))
         if known is None:
             return Audience(frozenset({person.id}))
         principals = person_principals(known)
@@ -72,27 +63,27 @@ class ChannelAccess:
         return Audience(principals)
 
     async def members_in(self, guild: discord.Guild | None, user_ids: Sequence[int]) -> list[discord.Member]:
-        """Those of these people who are in a server. Raises PlatformUnavailable."""
-        found = [await self.members.get(guild, one) for one in user_ids] if guild is not None else []
+        """Return those of these people who are in a server. Raises PlatformUnavailable."""
+        found = [await self._servers.member(guild, one) for one in user_ids] if guild is not None else []
         return [one for one in found if one is not None]
 
     async def audience_of_interaction(self, interaction: "discord.Interaction[Any]") -> Audience:
-        """Whoever uses a command or a button, for their own eyes, there."""
+        """Return the audience of the person who used a command or a button, for their own eyes."""
         return await self.audience_in_channel(
             person_of(interaction.user), interaction.guild_id, interaction.channel, interaction.user
         )
 
     async def audience_in_thread(self, person: Person, thread: ThreadKey) -> Audience:
-        """The same, for a conversation."""
+        """Return the audience of one person in a conversation's channel."""
         channel = await self._channel(thread)
         return await self.audience_in_channel(person, int(thread.space) if thread.space else None, channel)
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
-        """What this person may do in this conversation's server, as of the last half minute."""
+        """Return what this person may do in this conversation's server, as of the last half minute."""
         guild = await self._servers.server(int(thread.space)) if thread.space else None
         if guild is None:
             return Permissions(principals=(await self.audience_of_person(person)).principals)
-        member = await self.members.get(guild, user_id(person))
+        member = await self._servers.member(guild, user_id(person))
         if member is None:
             return Permissions(principals=frozenset({person.id}))
         channel = await self._channel(thread)
@@ -100,18 +91,18 @@ class ChannelAccess:
         return Permissions(is_admin(member), person_principals(member), is_moderator=moderates)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """What applies: the defaults, what was chosen for the category, then for the channel."""
+        """Return what applies: the defaults, what was chosen for the category, then for the channel."""
         return await self._user_actions.settings.effective_settings(*await self.places(thread))
 
     async def places(self, thread: ThreadKey) -> tuple[str, ...]:
-        """The ids under which settings may have been chosen that concern this conversation, the widest first."""
+        """Return the places whose settings apply to this conversation, the widest first."""
         channel = await self._channel(thread)
         category = getattr(channel, "category_id", None)
         above = (channel_principal("discord", thread.space, str(category)),) if category else ()
         return (*above, thread.place)
 
     async def may_call(self, role_id: int, thread: ThreadKey) -> bool:
-        """Whether mentioning this role in a conversation notifies anybody: it is there, and may be mentioned by us."""
+        """Return whether mentioning this role notifies anybody: it is there, and we may mention it."""
         channel = await self._channel(thread)
         role = channel.guild.get_role(role_id) if channel is not None else None
         if channel is None or role is None:
@@ -120,7 +111,91 @@ class ChannelAccess:
         return role.mentionable or (us is not None and channel.permissions_for(us).mention_everyone)
 
     async def _channel(self, thread: ThreadKey) -> discord.abc.GuildChannel | None:
-        """The channel of a conversation: never a thread, whose readers are those of its channel."""
+        """Return the channel of a conversation: never a thread, whose readers are those of its channel."""
         if not thread.space.isdigit() or not thread.channel.isdigit():
             return None
         return await self._servers.channel(int(thread.space), int(thread.channel))
+
+
+FetchMember = Callable[[discord.Guild, int], Awaitable[discord.Member | None]]
+
+
+def is_admin(member: discord.Member | None) -> bool:
+    """Return whether a member may administer us: by *Administrator* or *Manage Server*, or as owner."""
+    if member is None:
+        return False
+    allowed = member.guild_permissions
+    return allowed.administrator or allowed.manage_guild
+
+
+def is_moderator(channel: discord.abc.GuildChannel, member: discord.Member) -> bool:
+    """Return whether someone looks after a channel: may remove messages there, or close threads."""
+    allowed = channel.permissions_for(member)
+    return allowed.manage_messages or allowed.manage_threads
+
+
+def person_principals(member: discord.Member) -> frozenset[str]:
+    """Return what one member has in one server: themselves, the server, and each of their roles."""
+    guild = member.guild.id
+    roles = {role_principal(guild, role.id) for role in member.roles if not role.is_default()}
+    return frozenset({user_principal(member.id), guild_principal(guild), *roles})
+
+
+async def channel_principals(channel: discord.abc.GuildChannel, us: int, members: FetchMember) -> frozenset[str]:
+    """Return what all readers of a channel share: the channel, the server, and the one role that lets them in.
+
+    A role counts when nobody without it may view the channel: @everyone may not, no other role lets anybody in, and
+    every person who is let in by name has it too. Administrators may read everything anyway, and do not count; nor do
+    we, by our id ``us``; other bots that are let in do.
+    """
+    guild = channel.guild
+    shared = {channel_principal("discord", str(guild.id), str(channel.id)), guild_principal(guild.id)}
+    doors = [role for role in guild.roles if _lets_in(channel, role) and not _is_ours(role, us)]
+    if len(doors) == 1 and not doors[0].is_default() and await _all_named_have(channel, doors[0], us, members):
+        shared.add(role_principal(guild.id, doors[0].id))
+    return frozenset(shared)
+
+
+def is_public(channel: discord.abc.GuildChannel) -> bool:
+    """Return whether every member of the server may view the channel."""
+    return _lets_in(channel, channel.guild.default_role)
+
+
+def _lets_in(channel: discord.abc.GuildChannel, role: discord.Role) -> bool:
+    """Return whether a member with just this role (and @everyone) may view the channel, and is no administrator.
+
+    Looking at one role at a time is enough: taking roles together adds permissions but for denials, and what a role
+    denies another that allows outweighs, so a member who gets in by several gets in by one of them.
+    """
+    everyone = channel.guild.default_role
+    base = discord.Permissions(everyone.permissions.value | role.permissions.value)
+    if base.administrator:
+        return False
+    view = base.view_channel
+    for one in (everyone, role):
+        wanted = channel.overwrites_for(one).view_channel
+        view = view if wanted is None else wanted
+    return bool(view)
+
+
+def _is_ours(role: discord.Role, us: int) -> bool:
+    """Return whether Discord made this role for us, so that nobody else can have it: we are not a reader."""
+    return role.tags is not None and role.tags.bot_id == us
+
+
+async def _all_named_have(channel: discord.abc.GuildChannel, role: discord.Role, us: int, members: FetchMember) -> bool:
+    """Return whether everybody let in by name has this role (or may read everything anyway)."""
+    for target, overwrite in channel.overwrites.items():
+        if isinstance(target, discord.Role) or not overwrite.view_channel:
+            continue
+        if target.id == us:
+            continue
+        member = await members(channel.guild, target.id)
+        if member is None or not (member.guild_permissions.administrator or member.get_role(role.id)):
+            return False
+    return True
+
+
+def may_view(channel: discord.abc.GuildChannel, member: discord.Member | None) -> bool:
+    """Return whether a member may view a channel now."""
+    return member is not None and channel.permissions_for(member).view_channel

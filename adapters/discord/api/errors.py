@@ -39,10 +39,10 @@ class TokenRefused(PlatformUnavailable):
 
 @asynccontextmanager
 async def api_call(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[None]:
-    """A call to Discord.
+    """Make a call to Discord.
 
     Raises:
-        NotFound: what it is about is gone.
+        NotFound: what it is about was deleted.
         Denied: a permission is missing; the remedy says which to look at.
         PlatformUnavailable: Discord does not answer, not usably, or limits us for long.
         TokenRefused: it refuses our token; a PlatformUnavailable.
@@ -66,7 +66,7 @@ async def api_call(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[N
 
 
 async def find(doing: str, seconds: float, asking: Awaitable[Found]) -> Found | None:
-    """What is asked for; None where Discord says that it is not there, or not for us.
+    """Return what is asked for; None where Discord says that it is not there, or not for us.
 
     Raises PlatformUnavailable: who does not answer has not said that it is not there.
     """
@@ -95,7 +95,7 @@ def _translate(error: discord.HTTPException, doing: str) -> FootnoteError:
 
 
 def remedy_for(error: discord.Forbidden) -> str:
-    """What an admin can do about a refusal."""
+    """Return what an admin can do about a refusal."""
     if error.code == MISSING_ACCESS:
         return "An admin can let me in: give my role View Channel there."
     if error.code == CANNOT_WRITE_TO_PERSON:

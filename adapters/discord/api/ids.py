@@ -18,7 +18,7 @@ def person_of(user: discord.abc.User) -> Person:
 
 
 def user_principal(user_id: int | str) -> str:
-    """A person as grants name them, and as ``Person.id``."""
+    """Return a person's principal, which is also their ``Person.id``."""
     return str(Principal(PLATFORM, PrincipalKind.USER, str(user_id)))
 
 
@@ -31,38 +31,38 @@ def user_id(person: Person) -> int:
 
 
 def guild_principal(guild_id: int | str) -> str:
-    """The principal that everybody in a server holds."""
+    """Return the principal that everybody in a server holds."""
     return str(Principal(PLATFORM, GUILD, str(guild_id)))
 
 
 def role_principal(guild_id: int | str, role_id: int | str) -> str:
-    """Everybody who has a role."""
+    """Return the principal that everybody with a role holds."""
     return str(Principal(PLATFORM, PrincipalKind.ROLE, str(role_id), str(guild_id)))
 
 
 def handoff_role(setting: str) -> int | None:
-    """The id of the role that *Ask a person* calls, from a place's setting, which may be written as a mention."""
+    """Return the id of the role that *Ask a person* calls, from a setting that may be written as a mention."""
     found = _ROLE.search(setting)
     return int(found.group()) if found else None
 
 
 def direct_key(channel_id: int | str) -> ThreadKey:
-    """The one conversation of a direct message channel."""
+    """Return the one conversation of a direct message channel."""
     return ThreadKey(PLATFORM, "", str(channel_id), str(channel_id))
 
 
 def private_key(guild_id: int | str, channel_id: int | str, person_id: int | str) -> ThreadKey:
-    """What one person asks in a channel for their own eyes: a conversation of its own, which nobody else shares."""
+    """Return the conversation of what one person asks in a channel for their own eyes, which nobody else shares."""
     return ThreadKey(PLATFORM, str(guild_id), str(channel_id), f"private-{person_id}")
 
 
 def guild_key(guild_id: int | str, channel_id: int | str, thread_id: int | str) -> ThreadKey:
-    """A thread of a channel. One that is started on a message has that message's id."""
+    """Return the key of a channel's thread. One that was started on a message has that message's id."""
     return ThreadKey(PLATFORM, str(guild_id), str(channel_id), str(thread_id))
 
 
 def key_of(channel: object, guild_id: int | None, message_id: int) -> ThreadKey:
-    """The conversation that a message in this channel belongs to, or would begin."""
+    """Return the conversation that a message in this channel belongs to, or would begin."""
     if guild_id is None:
         return direct_key(getattr(channel, "id", 0))
     if isinstance(channel, discord.Thread):
@@ -71,7 +71,7 @@ def key_of(channel: object, guild_id: int | None, message_id: int) -> ThreadKey:
 
 
 def base_channel_id(channel: object) -> int:
-    """The channel whose members may read here: a thread's is its parent."""
+    """Return the channel whose members may read here: a thread's is its parent."""
     if isinstance(channel, discord.Thread):
         return channel.parent_id
     return int(getattr(channel, "id", 0))

@@ -1,48 +1,66 @@
-"""The servers we are in, with their roles and channels: as the gateway keeps them, else as the API tells them.
+"""The servers we are in, with roles, channels and members: as the gateway keeps them, else as the API returns them.
 
-One process holds the gateway; whoever answers without it asks for what it needs, and remembers that for half a minute,
-as it does members.
+One process holds the gateway; a process without it fetches what it needs, and remembers that for half a minute. Members
+are always fetched: without the members intent the gateway keeps none.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from typing import Generic, TypeVar
 
 import discord
 from cachetools import TTLCache
 
 from adapters.discord.api.errors import api_call, find
 
-REMEMBERED_SECONDS = 30.0
+REMEMBERED_SECONDS = 30.0  # someone who was removed is out within a minute
 MOST_REMEMBERED = 2_000
 LOOK_SECONDS = 10.0
 
+Key = TypeVar("Key")
+Found = TypeVar("Found")
+
+
+class _Remembered(Generic[Key, Found]):
+    """What Discord returned, or that there is no such thing, for half a minute."""
+
+    def __init__(self, doing: str) -> None:
+        self._doing = doing
+        self._kept: TTLCache[Key, Found | None] = TTLCache(MOST_REMEMBERED, REMEMBERED_SECONDS)
+
+    async def get(self, key: Key, fetch: Callable[[], Awaitable[Found]]) -> Found | None:
+        with suppress(KeyError):
+            return self._kept[key]
+        self._kept[key] = found = await find(self._doing, LOOK_SECONDS, fetch())
+        return found
+
+    def forget(self, key: Key) -> None:
+        self._kept.pop(key, None)
+
 
 class Servers:
-    """Servers, channels and our membership, each looked up when it is needed.
+    """Servers, channels and members, each looked up when it is needed; what is not there, or not for us, is None.
 
     ``client`` is logged in; ``holds_gateway`` says whether its gateway connection keeps what it knows of servers true.
+    Everything raises PlatformUnavailable when Discord does not answer.
     """
 
     def __init__(self, client: Callable[[], discord.Client], holds_gateway: Callable[[], bool]) -> None:
         self._client = client
         self._holds_gateway = holds_gateway
-        self._servers: TTLCache[int, discord.Guild | None] = TTLCache(MOST_REMEMBERED, REMEMBERED_SECONDS)
-        self._channels: TTLCache[int, discord.abc.GuildChannel | None] = TTLCache(MOST_REMEMBERED, REMEMBERED_SECONDS)
-        self._us: TTLCache[int, discord.Member | None] = TTLCache(MOST_REMEMBERED, REMEMBERED_SECONDS)
+        self._servers = _Remembered[int, discord.Guild]("look at that server")
+        self._channels = _Remembered[int, "discord.abc.GuildChannel | discord.Thread"]("look at that channel")
+        self._members = _Remembered[tuple[int, int], discord.Member]("look up a member")
 
     async def server(self, server_id: int) -> discord.Guild | None:
-        """One of them; None when we are not in it. Raises PlatformUnavailable when Discord does not answer."""
+        """Return one server."""
         known = self._client().get_guild(server_id) if self._holds_gateway() else None
         if known is not None and not known.unavailable:
             return known
-        with suppress(KeyError):
-            return self._servers[server_id]
-        asking = self._client().fetch_guild(server_id, with_counts=False)
-        self._servers[server_id] = found = await find("look at that server", LOOK_SECONDS, asking)
-        return found
+        return await self._servers.get(server_id, lambda: self._client().fetch_guild(server_id, with_counts=False))
 
     async def servers(self) -> Sequence[discord.Guild]:
-        """All of them. Raises PlatformUnavailable when Discord does not answer."""
+        """Return all servers we are in."""
         client = self._client()
         if self._holds_gateway() and client.is_ready():
             ids = [one.id for one in client.guilds]
@@ -52,31 +70,26 @@ class Servers:
         return [server for one in ids if (server := await self.server(one)) is not None]
 
     async def channel(self, server_id: int, channel_id: int) -> discord.abc.GuildChannel | None:
-        """A channel, no thread; None when it is not there, or not for us. Raises PlatformUnavailable."""
+        """Return a channel, no thread."""
         server = await self.server(server_id)
         if server is None:
             return None
         known = server.get_channel(channel_id)
         if known is not None:
             return known
-        with suppress(KeyError):
-            return self._channels[channel_id]
-        self._channels[channel_id] = found = await _channel_of(server, channel_id)
-        return found
+        found = await self._channels.get(channel_id, lambda: server.fetch_channel(channel_id))
+        return found if isinstance(found, discord.abc.GuildChannel) else None
+
+    async def member(self, server: discord.Guild, user_id: int) -> discord.Member | None:
+        """Return a member with their roles, as of the last half minute."""
+        return await self._members.get((server.id, user_id), lambda: server.fetch_member(user_id))
+
+    def forget_member(self, server_id: int, user_id: int) -> None:
+        """Fetch a member again next time: they have changed or left."""
+        self._members.forget((server_id, user_id))
 
     async def bot_member(self, server: discord.Guild) -> discord.Member | None:
-        """Us in a server, with our roles; None when that cannot be told. Raises PlatformUnavailable."""
+        """Return us in a server, with our roles."""
         us = self._client().user
         known: discord.Member | None = server.me  # None where the gateway did not tell, whatever the types say
-        if known is not None or us is None:
-            return known
-        with suppress(KeyError):
-            return self._us[server.id]
-        asking = server.fetch_member(us.id)
-        self._us[server.id] = found = await find("look up a member", LOOK_SECONDS, asking)
-        return found
-
-
-async def _channel_of(server: discord.Guild, channel_id: int) -> discord.abc.GuildChannel | None:
-    found = await find("look at that channel", LOOK_SECONDS, server.fetch_channel(channel_id))
-    return found if isinstance(found, discord.abc.GuildChannel) else None
+        return known if known is not None or us is None else await self.member(server, us.id)

@@ -14,12 +14,11 @@ import discord
 import structlog
 from cachetools import TTLCache
 
-from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.errors import api_call, find
 from adapters.discord.api.ids import base_channel_id, guild_key, key_of, private_key
-from adapters.discord.inbound.bot_loop_guard import BotLoopGuard
 from adapters.discord.inbound.message_parser import (
     POSTED_BY_PEOPLE,
+    BotLoopGuard,
     is_by_person,
     mentions_us,
     parse_message,
@@ -27,16 +26,14 @@ from adapters.discord.inbound.message_parser import (
 )
 from adapters.discord.inbound.message_words import BotIdentity, bot_identity
 from adapters.discord.inbound.ordered_queue import OrderedQueue
-from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
-from adapters.discord.outbound.edit_versions import EditVersions
-from adapters.discord.outbound.messages import Messages
+from adapters.discord.outbound.application import DiscordApplication
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.model.incoming_events import IncomingMessage, ReplyMode, ReplyTarget
 from core.ports.inbox import Inbox
-from core.ports.message_state import KEPT_FOR, CancelReason, MessageStateStore
+from core.ports.message_state import KEPT_FOR, CancelReason
 from core.service.channel_settings import AnswerVisibility, visibility_of
 from core.service.incoming import BackfillPlaces, take_in_deletion
 from core.service.message_routing import ANYWHERE, could_be_answered
@@ -55,16 +52,11 @@ class EventListener:
 
     def __init__(
         self,
-        *,
-        client: Callable[[], discord.Client],
+        app: DiscordApplication,
         ordered_queue: OrderedQueue,
         inbox: Inbox,
-        message_states: MessageStateStore,
         places: BackfillPlaces,
-        answer_index: AnswerIndex,
-        edit_versions: EditVersions,
-        channel_access: ChannelAccess,
-        messages: Messages,
+        *,
         tell: Callable[[IncomingMessage, str], Awaitable[None]],
         look_again: Callable[[discord.Message], None],
         allowed_bots: Collection[str] = (),
@@ -73,16 +65,11 @@ class EventListener:
 
         ``look_again`` is called with a message for which there is no room now: it is read once more later.
         """
-        self._client = client
+        self._app = app
         self._ordered_queue = ordered_queue
         self._inbox = inbox
-        self._message_states = message_states
         self._places = places
-        self._answer_index = answer_index
-        self._edit_versions = edit_versions
         self._bots = BotLoopGuard()
-        self._channel_access = channel_access
-        self._messages = messages
         self._tell = tell
         self._look_again = look_again
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
@@ -99,7 +86,7 @@ class EventListener:
         self._receive(message, edited=True)
 
     def _receive(self, message: discord.Message, *, edited: bool) -> None:
-        client = self._client()
+        client = self._app.client()
         if client.user is None or message.author.id == client.user.id:
             return
         if not edited and is_by_person(message) and message.type in POSTED_BY_PEOPLE:
@@ -107,16 +94,16 @@ class EventListener:
             self._speakers[message.channel.id] = self._speakers.get(message.channel.id, frozenset()) | {
                 message.author.id
             }
-        us = bot_identity(client.user.id, message.guild)
+        us = bot_identity(client, message.guild)
         if not self._could_be_for_us(message, us):
             return
         if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
-            self._start(self._messages.show_typing(message.channel.id))
+            self._start(self._app.messages.show_typing(message.channel.id))
         if not self._ordered_queue.add(partial(self._keep, message, us, edited=edited)) and not edited:
             self._look_again(message)
 
     def _could_be_for_us(self, message: discord.Message, us: BotIdentity) -> bool:
-        """Whether it has to be looked at, as far as that can be told without asking anybody."""
+        """Return whether it has to be looked at, as far as that can be told without asking anybody."""
         if reply_reference(message) is not None:
             return True
         if isinstance(message.channel, discord.PartialMessageable) and message.guild is not None:
@@ -136,7 +123,7 @@ class EventListener:
         expected = key_of(message.channel, message.guild.id if message.guild else None, message.id)
         replied = incoming.reply_target.mode is ReplyMode.REPLY
         if replied or str(incoming.thread) != str(expected):
-            await self._answer_index.keep_question(incoming)
+            await self._app.answer_index.keep_question(incoming)
         if edited and message.edited_at is not None:
             await self._enqueue_edit(incoming)
         else:
@@ -145,7 +132,7 @@ class EventListener:
             await self._places.record_question(incoming, str(message.channel.id), incoming.thread.thread)
 
     async def _resolve_thread(self, message: discord.Message) -> None:
-        """A thread that was put away before we came is not among those we were told of: it is looked up."""
+        """Look up a thread that was archived before we came: the gateway does not list those."""
         if isinstance(message.channel, discord.PartialMessageable) and message.guild is not None:
             with suppress(FootnoteError):
                 async with api_call("look at that thread", LOOK_SECONDS):
@@ -154,7 +141,7 @@ class EventListener:
                     message.channel = found
 
     async def _resolve_original(self, message: discord.Message) -> None:
-        """What a message replies to comes along with it, but for some that are far back: those are looked up."""
+        """Look up what a message replies to, where it is so far back that it does not come along."""
         wanted, source = reply_reference(message), message.reference
         if wanted is None or source is None or source.resolved is not None:
             return
@@ -163,38 +150,38 @@ class EventListener:
                 source.resolved = await message.channel.fetch_message(wanted)
 
     async def _is_wanted(self, incoming: IncomingMessage) -> bool:
-        """Whether what does not name us may be for us all the same, as the channel is set up."""
+        """Return whether what does not name us may be for us all the same, as the channel is set up."""
         if not incoming.in_channel:
             return True
         could_be = could_be_answered(incoming, ANYWHERE)
-        return could_be and could_be_answered(incoming, await self._channel_access.settings(incoming.thread))
+        return could_be and could_be_answered(incoming, await self._app.channel_access.settings(incoming.thread))
 
     def _passes_bot_guard(self, message: discord.Message) -> bool:
-        """Whether it is a person's, or a bot's that has not spoken to us too often in a row."""
+        """Return whether it is a person's, or a bot's that has not spoken to us too often in a row."""
         if is_by_person(message) or self._bots.may_ask(base_channel_id(message.channel), message.id):
             return True
         log.info("bot_not_answered", bot=message.author.id, channel=message.channel.id)
         return False
 
     async def _is_forgotten(self, incoming: IncomingMessage) -> bool:
-        """Whether it is so old that nothing would be kept of an answer: then nobody knows whether it has one."""
+        """Return whether it is so old that nothing would be kept of an answer: then nobody knows whether it has one."""
         if discord.utils.utcnow() - discord.utils.snowflake_time(int(incoming.id)) <= KEPT_FOR:
             return False
         state = DiscordQuestionState(thread=incoming.thread, message=incoming.id)
-        return await self._message_states.read(state) is None
+        return await self._app.message_states.read(state) is None
 
     async def _enqueue_edit(self, incoming: IncomingMessage) -> None:
         """Take an edit in, once: Discord tells of an edited message again for other reasons, and repeats itself.
 
-        Announced before the earlier wording is cancelled, so that whoever has not begun on that does not; cancelled
-        before it is put into the inbox, so that it never calls itself off.
+        Announce it before the earlier wording is cancelled, so that no worker begins on that; cancel before it is put
+        into the inbox, so that it never cancels itself.
         """
-        if not await self._edit_versions.is_news(incoming) or await self._is_forgotten(incoming):
+        if not await self._app.edit_versions.is_news(incoming) or await self._is_forgotten(incoming):
             return
-        await self._edit_versions.announce(incoming)
-        await self._message_states.request_cancel(str(incoming.thread), incoming.id, CancelReason.EDITED)
+        await self._app.edit_versions.announce(incoming)
+        await self._app.message_states.request_cancel(str(incoming.thread), incoming.id, CancelReason.EDITED)
         await self._enqueue(f"discord:{incoming.id}:{incoming.reply_target.edited}", incoming)
-        await self._edit_versions.note_kept(incoming)
+        await self._app.edit_versions.note_kept(incoming)
 
     async def _enqueue(self, delivery_id: str, incoming: IncomingMessage) -> None:
         async def say_busy(text: str) -> None:
@@ -204,25 +191,23 @@ class EventListener:
         await self._ordered_queue.put(delivery_id, incoming, busy=say_busy)
 
     async def _has_answered_in(self, thread: ThreadKey) -> bool:
-        """Whether a thread was started on a question to us, so that what is said there may go on with it."""
-        return await self._message_states.read(DiscordQuestionState(thread=thread, message=thread.thread)) is not None
+        """Return whether a thread was started on a question to us, so that what is said there may go on with it."""
+        opening = DiscordQuestionState(thread=thread, message=thread.thread)
+        return await self._app.message_states.read(opening) is not None
 
     async def _continued_thread(self, message: discord.Message) -> ThreadKey | None:
-        """The conversation that a reply goes on with, where it is not the one of the place it stands in."""
-        original, client = reply_reference(message), self._client()
+        """Return the conversation that a reply continues, where it is not the one of its own place."""
+        original, client = reply_reference(message), self._app.client()
         if original is None:
             return None
-        found = await self._answer_index.thread_of_answer(original)
-        if (
-            found is None
-            and client.user is not None
-            and mentions_us(message, bot_identity(client.user.id, message.guild))
-        ):
-            return await self._answer_index.thread_of_question(original)  # a question that was answered in the channel
+        index = self._app.answer_index
+        found = await index.thread_of_answer(original)
+        if found is None and mentions_us(message, bot_identity(client, message.guild)):
+            return await index.thread_of_question(original)  # a question that was answered in the channel
         return found
 
     async def _with_reply_mode(self, incoming: IncomingMessage) -> IncomingMessage:
-        """A question in the channel is answered in a thread, in reply to it, or directly: as the channel is set up.
+        """Answer a question in a thread, in reply to it, or directly, as the channel is set up.
 
         In a thread in which others write too, the answer is a reply to its question.
         """
@@ -232,7 +217,7 @@ class EventListener:
             return replace(incoming, reply_target=replace(target, mode=ReplyMode.REPLY))
         if target.mode is not ReplyMode.START:
             return incoming
-        settings = await self._channel_access.settings(incoming.thread)
+        settings = await self._app.channel_access.settings(incoming.thread)
         if visibility_of(incoming, settings) is AnswerVisibility.PLACE:
             mode = ReplyMode.REPLY if settings.reply_style is ReplyStyle.CHANNEL else ReplyMode.START
             return replace(incoming, reply_target=replace(target, mode=mode))
@@ -241,18 +226,18 @@ class EventListener:
         return replace(incoming, thread=key, reply_target=directly, private=True)
 
     def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
-        """Whoever works on it stops; what was posted for it goes with it, also after the answer."""
+        """Stop the work on a deleted question and delete what was posted for it, also after the answer."""
 
         async def take_in() -> None:
-            thread = await self._answer_index.thread_of_question(message_id)
+            thread = await self._app.answer_index.thread_of_question(message_id)
             if thread is None:
                 thread = key_of(await self._channel_of(guild_id, channel_id), guild_id, message_id)
-            kept = await self._message_states.read(DiscordQuestionState(thread=thread, message=str(message_id)))
+            kept = await self._app.message_states.read(DiscordQuestionState(thread=thread, message=str(message_id)))
             question = kept.question if kept is not None else None
             if question is None:
                 where = ReplyTarget(ReplyMode.POST, str(channel_id), str(message_id), str(guild_id or ""))
                 question = IncomingMessage(str(message_id), thread, "", Person("", ""), where)
-            await take_in_deletion(self._message_states, self._inbox, question)
+            await take_in_deletion(self._app.message_states, self._inbox, question)
 
         self._ordered_queue.add(take_in)
 
@@ -261,15 +246,15 @@ class EventListener:
 
         async def take_in() -> None:
             thread = guild_key(guild_id, parent_id, thread_id)
-            kept = await self._message_states.read(DiscordQuestionState(thread=thread, message=str(thread_id)))
+            kept = await self._app.message_states.read(DiscordQuestionState(thread=thread, message=str(thread_id)))
             if kept is not None and kept.question is not None and kept.channel == str(thread_id):
-                await take_in_deletion(self._message_states, self._inbox, kept.question)
+                await take_in_deletion(self._app.message_states, self._inbox, kept.question)
 
         self._ordered_queue.add(take_in)
 
     async def _channel_of(self, guild_id: int | None, channel_id: int) -> object:
-        """A channel that something was deleted in; one that we were not told of may be a thread that was put away."""
-        client = self._client()
+        """Find a channel that something was deleted in; an unknown one may be an archived thread."""
+        client = self._app.client()
         known = client.get_channel(channel_id) or self._looked_up.get(channel_id)
         if known is None and guild_id is not None:
             with suppress(PlatformUnavailable):

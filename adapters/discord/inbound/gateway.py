@@ -1,31 +1,20 @@
-"""The connection to Discord's gateway: what it tells us goes to whoever handles it, in order, and nothing is done here.
+"""The connection to Discord's gateway: events go to their handlers, in order, and nothing is done here.
 
 Events come through discord.py; a resumed connection repeats some of them, which does no harm. How often we identify
 is bounded, and nothing we send can mention anybody.
 """
 
-from typing import Protocol
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 import discord
 import structlog
 from discord import app_commands
 
-from adapters.discord.api.endpoints import host
 from adapters.discord.api.errors import RESET_REMEDY, api_call
-from adapters.discord.api.responses import ApiResponses
+from adapters.discord.api.http import ApiResponses, host
 from adapters.discord.inbound.identify_limiter import IdentifyLimiter
-from adapters.discord.outbound.buttons import (
-    AgainButton,
-    AnswerButton,
-    ButtonHandlers,
-    ChoiceButton,
-    CorrectButton,
-    FollowUpButton,
-    KbButton,
-    PlaceMenu,
-    RoleMenu,
-    StopButton,
-)
+from adapters.discord.outbound.buttons import ButtonHandlers, Pressed
 from adapters.discord.outbound.messages import NOBODY
 from core.model.errors import ConfigurationError, FootnoteError, PlatformUnavailable
 
@@ -38,39 +27,22 @@ LOGIN_SECONDS = 60.0
 log = structlog.get_logger(__name__)
 
 
-class GatewayEvents(Protocol):
-    """Who handles what the gateway tells."""
+@dataclass(frozen=True, slots=True)
+class GatewayEvents:
+    """Who handles what the gateway tells, our own messages included."""
 
-    def on_message(self, message: discord.Message) -> None:
-        """Every message of the gateway, our own included."""
-
-    def on_edit(self, message: discord.Message) -> None:
-        """A message as it reads now."""
-
-    def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
-        """A message was deleted."""
-
-    def on_thread_delete(self, guild_id: int, parent_id: int, thread_id: int) -> None:
-        """A thread was deleted, with all that stood in it."""
-
-    async def on_submit(self, interaction: discord.Interaction) -> None:
-        """A form was sent."""
-
-    def on_member_change(self, guild_id: int, user_id: int) -> None:
-        """A member's roles are no longer what they were, or they have left."""
-
-    async def ready(self) -> None:
-        """A session stands, for the first time or anew: what was said since the last one is not told."""
-
-    def on_resume(self) -> None:
-        """The session goes on where it was."""
-
-    def on_disconnect(self) -> None:
-        """The gateway's connection is lost; discord.py reconnects."""
+    on_message: Callable[[discord.Message], None]
+    on_edit: Callable[[discord.Message], None]
+    on_delete: Callable[[int | None, int, int], None]  # server, channel, message
+    on_thread_delete: Callable[[int, int, int], None]  # server, channel, thread
+    on_member_change: Callable[[int, int], None]  # server, person: roles have changed, or they have left
+    on_ready: Callable[[], Awaitable[None]]  # a new session: what was said since the last one is not told
+    on_resume: Callable[[], None]
+    on_disconnect: Callable[[], None]  # discord.py reconnects
 
 
 def intents(*, content: bool) -> discord.Intents:
-    """What we ask to be told: servers, and messages in them and directly. Content is a privileged intent."""
+    """Return the events we subscribe to: servers and messages. Content is a privileged intent."""
     wanted = discord.Intents.none()
     wanted.guilds = wanted.guild_messages = wanted.dm_messages = True
     wanted.message_content = content
@@ -104,34 +76,24 @@ class FootnoteClient(discord.Client):
             self, allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True)
         )
         self._identify_limiter = identify_limiter
-        self.add_dynamic_items(
-            StopButton,
-            AnswerButton,
-            FollowUpButton,
-            AgainButton,
-            ChoiceButton,
-            CorrectButton,
-            PlaceMenu,
-            RoleMenu,
-            KbButton,
-        )
+        self.add_dynamic_items(Pressed)
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Wait for our turn, so that no loop of ours uses up the day's identifications."""
         await self._identify_limiter.wait(initial=initial)
 
     async def on_ready(self) -> None:
-        """Identified; the servers are known."""
+        """Log that we are connected and know our servers."""
         log.info("discord_ready", user=str(self.user), guilds=len(self.guilds))
-        await self.events.ready()
+        await self.events.on_ready()
 
     async def on_resumed(self) -> None:
-        """The connection was lost and goes on where it was."""
+        """Log that the session resumed."""
         log.info("discord_resumed")
         self.events.on_resume()
 
     async def on_disconnect(self) -> None:
-        """The connection is lost; the library comes back by itself. Told for every try that fails, too."""
+        """Note that the connection is lost; the library comes back by itself. Called for every failed try, too."""
         self.events.on_disconnect()
 
     async def on_message(self, message: discord.Message) -> None:
@@ -144,22 +106,22 @@ class FootnoteClient(discord.Client):
             self.events.on_edit(payload.message)
 
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
-        """One message was deleted."""
+        """Pass on that one message was deleted."""
         self.events.on_delete(payload.guild_id, payload.channel_id, payload.message_id)
 
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
-        """Several messages were deleted at once."""
+        """Pass on that several messages were deleted at once."""
         for message_id in payload.message_ids:
             self.events.on_delete(payload.guild_id, payload.channel_id, message_id)
 
     async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
-        """A thread was deleted. Discord tells nothing of its messages."""
+        """Pass on that a thread was deleted, for Discord does not list its messages."""
         self.events.on_thread_delete(payload.guild_id, payload.parent_id, payload.thread_id)
 
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Forms are answered here, by their ids alone: the library would only know those this process has opened."""
         if interaction.type is discord.InteractionType.modal_submit:
-            await self.events.on_submit(interaction)
+            await self.button_handlers.on_submit(interaction)
 
     async def on_member_update(self, _: discord.Member, after: discord.Member) -> None:
         """Told only where the members intent is on."""
@@ -175,7 +137,7 @@ class FootnoteClient(discord.Client):
 
 
 def reads_content(client: discord.Client) -> bool:
-    """Whether the application may read what people write, as the developer portal has it. After login only."""
+    """Return whether the application may read what people write, as the developer portal has it. After login only."""
     flags = client.application_flags
     return flags.gateway_message_content or flags.gateway_message_content_limited
 

@@ -1,13 +1,13 @@
-"""Staying connected: logging in, holding the gateway's connection, and beginning anew whatever ends it.
+"""Staying connected: logging in, holding the gateway's connection, and beginning again whatever ends it.
 
-Nothing that Discord or the network does ends this. What is wrong is told by ``readiness_problem``, which readiness
+Nothing that Discord or the network does ends this. ``readiness_problem`` says what is wrong, which readiness
 reports, and each reason is logged once. A refused token or intent is tried again too, but seldom: only a person can
 mend it, and the questions that wait are kept meanwhile.
 """
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 
 import discord
@@ -40,20 +40,10 @@ class GatewayConnection:
     whatever Discord's API lets it, and hears nothing.
     """
 
-    def __init__(
-        self,
-        make_client: MakeClient,
-        token: str,
-        lease: LeaderLease,
-        *,
-        retry_seconds: Sequence[float] = RETRY_SECONDS,
-        refused_seconds: float = REFUSED_SECONDS,
-    ) -> None:
+    def __init__(self, make_client: MakeClient, token: str, lease: LeaderLease) -> None:
         self._make_client = make_client
         self._token = token
         self._lease = lease
-        self._retry_seconds = retry_seconds
-        self._refused_seconds = refused_seconds
         self._content = True
         self._problem = NOT_YET
         self._away_since: float | None = None
@@ -64,13 +54,13 @@ class GatewayConnection:
         self.client: FootnoteClient | None = None
 
     def readiness_problem(self) -> str:
-        """Why nobody can be answered right now; empty when they can."""
+        """Return why nobody can be answered right now; empty when they can."""
         if self.client is not None and self.client.responses.token_refused:
             return str(TokenRefused())
         return self._problem
 
     async def wait_until_ready(self, seconds: float) -> None:
-        """Returns when Discord can be asked. Raises PlatformUnavailable, with the reason, when that takes longer."""
+        """Wait until Discord can be asked. Raises PlatformUnavailable, with the reason, when that takes longer."""
         try:
             async with asyncio.timeout(seconds):
                 await self._ready.wait()
@@ -80,15 +70,15 @@ class GatewayConnection:
     # --- what the gateway says
 
     def session(self) -> int:
-        """The number of the session that stands, from 1; 0 while the connection is lost."""
+        """Return the number of this session, from 1; 0 while the connection is lost."""
         return self._sessions if self._away_since is None else 0
 
     def holds_gateway(self) -> bool:
-        """Whether the gateway's connection is ours, so that what it tells of servers is as they are now."""
+        """Return whether the gateway's connection is ours, so that what it tells of servers is as they are now."""
         return self._holding
 
     def mark_established(self) -> None:
-        """A session stands: whatever may be asked of Discord can be."""
+        """Note a new session: everything can be asked of Discord."""
         self._away_since = None
         self._sessions += 1
         self._failures = 0
@@ -99,20 +89,16 @@ class GatewayConnection:
         self._problem = ""
 
     def mark_resumed(self) -> None:
-        """The gateway resumed our session: nothing was missed."""
+        """Note that the session resumed: nothing was missed."""
         self._away_since = None
         if self._problem == AWAY:
             self._problem = ""
 
     def mark_disconnected(self) -> None:
-        """The connection is lost; the library is coming back."""
+        """Note that the connection is lost; the library is coming back."""
         if self._away_since is None:
             self._away_since = time.monotonic()
         self._problem = self._problem or AWAY
-
-    def mark_closing(self) -> None:
-        """We disconnect on purpose, so that the loss is not reported."""
-        self._problem = "it is closing"
 
     # --- holding it
 
@@ -124,12 +110,12 @@ class GatewayConnection:
             except PlatformUnavailable as error:
                 await self._report(error, self._pause())
             except ConfigurationError as error:
-                await self._report(error, self._refused_seconds)
+                await self._report(error, REFUSED_SECONDS)
 
     def _pause(self) -> float:
-        """Seconds until the next try: the longer, the more have failed since a session stood."""
+        """Return the seconds until the next try: the more, the more have failed since the last session."""
         self._failures += 1
-        return self._retry_seconds[min(self._failures, len(self._retry_seconds)) - 1]
+        return RETRY_SECONDS[min(self._failures, len(RETRY_SECONDS)) - 1]
 
     async def _report(self, error: PlatformUnavailable | ConfigurationError, pause: float) -> None:
         self._ready.clear()
@@ -179,7 +165,7 @@ class GatewayConnection:
         self._content = False
 
     async def _stay_connected(self, client: FootnoteClient) -> None:
-        """Hold the connection of a client that is logged in, beginning anew when the library gives up or sleeps."""
+        """Hold the connection of a client that is logged in, beginning again when the library gives up or sleeps."""
         while True:
             await self._wait_for_lease()
             holding = asyncio.create_task(self._lease.renew_until_lost())
@@ -216,17 +202,30 @@ class GatewayConnection:
         """End the connection; where we lead no longer too, really: the library would leave its socket open."""
         if holding.done():
             self._holding = False
-            if client.ws is not None:  # None until the first connection stands, whatever the library's types say
-                with suppress(TimeoutError, OSError):
-                    async with asyncio.timeout(CLOSE_SECONDS):
-                        await client.ws.close(code=1000)
+            await _close_socket(client)
         for task in (connecting, holding):
             task.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await task
 
+    async def hang_up(self, holding: "asyncio.Task[None]") -> None:
+        """Hear nothing more; ``holding`` runs ``hold``. Answers in progress can still be shown, until ``close``."""
+        self._problem = "it is closing"
+        holding.cancel()
+        await asyncio.gather(holding, return_exceptions=True)
+        if self.client is not None:
+            await _close_socket(self.client)
+        await self._lease.release()
+
+    async def close(self) -> None:
+        """Close the client: nothing can be shown any more."""
+        if self.client is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await self.client.close()
+
     async def _watch(self, connecting: "asyncio.Task[None]", holding: "asyncio.Task[None]") -> None:
-        """Returns when the library has given up, or has been away for too long, or our turn is over.
+        """Wait until the library has given up, or has been away for too long, or our turn is over.
 
         Raises ConnectionClosed and PrivilegedIntentsRequired. Anything else is no more than a connection that failed:
         the library itself stumbles when its very first one does.
@@ -244,3 +243,10 @@ class GatewayConnection:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again
             log.warning("discord_connection_failed", reason=type(error).__name__)
+
+
+async def _close_socket(client: FootnoteClient) -> None:
+    if client.ws is not None:  # None until the first connection, whatever the library's types say
+        with suppress(TimeoutError, OSError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await client.ws.close(code=1000)

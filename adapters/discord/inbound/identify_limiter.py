@@ -35,7 +35,7 @@ class IdentifyTimes(Record, place="discord", subject="identifies", installation=
 
 
 async def pending_wait(message_states: MessageStateStore) -> str:
-    """Why and how long a process that starts now would wait; empty where it would not. Raises StoreUnavailable."""
+    """Return why and how long a start would wait now; empty where it would not. Raises StoreUnavailable."""
     kept = await message_states.read(IdentifyTimes())
     times = _of_the_last_day(kept.times if kept is not None else ())
     seconds = _gap(times, PACES, SLOWEST) - (time.time() - max(times, default=0.0))
@@ -57,7 +57,7 @@ class IdentifyLimiter:
         self._said_of = 0.0  # the identification after which a wait was logged
 
     def problem(self) -> str:
-        """Why nothing is connected yet and for how long; empty where nothing waits."""
+        """Return why nothing is connected yet and for how long; empty where nothing waits."""
         seconds = self._waits_until - time.time()
         return _explain(seconds, len(self._times)) if seconds > 0 else ""
 
@@ -100,7 +100,7 @@ def _of_the_last_day(times: Sequence[float]) -> list[float]:
 
 
 def _gap(times: Sequence[float], paces: Sequence[tuple[int, float]], slowest: float) -> float:
-    """Seconds that have to lie between the last session and the next."""
+    """Return the seconds that must lie between the last session and the next."""
     return next((gap for count, gap in paces if len(times) < count), slowest)
 
 

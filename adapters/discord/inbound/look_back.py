@@ -1,4 +1,4 @@
-"""What was said while no session stood: a restart, or a session that could not be resumed. The gateway tells nobody.
+"""Read what was said while there was no session: after a restart, or where a session could not be resumed.
 
 Read once after each new session: every channel and thread that we may read where something was said since, threads that
 were archived meanwhile, and the direct messages where we were spoken to of late, which Discord does not list. A server
@@ -35,7 +35,7 @@ log = structlog.get_logger(__name__)
 class LookBack:
     """Reads what was missed after each new session of the gateway.
 
-    ``session`` counts the sessions, the one that stands included; 0 while there is none. ``on_message`` takes a message
+    ``session`` counts the sessions, this one included; 0 while there is none. ``on_message`` takes a message
     in, ``enqueue`` puts work behind everything that came before.
     """
 
@@ -59,7 +59,7 @@ class LookBack:
         self._unseen: dict[int, int] = {}  # servers that are not there yet, the same
 
     def on_session(self) -> None:
-        """A new session of the gateway stands: it need not be waited for."""
+        """Look back at once: there is a new session of the gateway."""
         self._session_begun.set()
 
     def look_again(self, message: discord.Message) -> None:
@@ -154,7 +154,7 @@ class LookBack:
             log.info("looked_back", channel=missed[0].channel.id, read=len(missed))
 
     async def _messages_since(self, channel_id: int, after: int) -> list[discord.Message]:
-        """What was said there, oldest first; nothing where we may not read. Raises PlatformUnavailable."""
+        """Return what was said there, oldest first; nothing where we may not read. Raises PlatformUnavailable."""
         client, since = self._client(), discord.Object(after)
         try:
             async with api_call("read what was said meanwhile", READ_SECONDS):
@@ -173,7 +173,7 @@ class LookBack:
 
 
 def _places_to_read(guilds: Sequence[discord.Guild], noted: Sequence[str], after: int) -> list[int]:
-    """Where we were spoken to of late, then what else we may read and has something new, the newest first."""
+    """Return where we were spoken to of late, then what else we may read and has something new, the newest first."""
     new: dict[int, int] = {}
     for guild in guilds:
         spoken_in: tuple[SpokenIn, ...] = (
@@ -190,7 +190,7 @@ def _places_to_read(guilds: Sequence[discord.Guild], noted: Sequence[str], after
 
 
 def _may_read(place: discord.abc.GuildChannel | discord.Thread) -> bool:
-    """Whether we may read what was said there, as far as our roles are known."""
+    """Return whether we may read what was said there, as far as our roles are known."""
     us: discord.Member | None = place.guild.me  # None where the gateway did not tell, whatever the types say
     if us is None or (isinstance(place, discord.Thread) and place.parent is None):
         return True

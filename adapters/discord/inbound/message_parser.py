@@ -1,17 +1,20 @@
 """What a Discord message is to us: nothing, or something said where we may answer. Asks Discord nothing.
 
 Other bots and webhooks, but for those that are allowed, and Discord's own messages are nothing. In a thread everything
-is passed on, and whether it goes on with our conversation is the message handler's to decide; so is what a person says
+is passed on, and whether it continues our conversation is the message handler's decision; so is what a person says
 in a channel without naming us, marked as such.
 """
 
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 
 import discord
+from cachetools import LRUCache
 
 from adapters.discord.api.ids import key_of, person_of
 from adapters.discord.inbound.message_words import BotIdentity, attachments_of, words_of
-from adapters.discord.outbound.edit_versions import stamp_of
+from adapters.discord.outbound.answer_records import stamp_of
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import OUR_MENTION, FileReference, IncomingMessage, ReplyMode, ReplyTarget
 from core.model.message_text import GREETING, only_points, plain_question
@@ -20,10 +23,10 @@ POSTED_BY_PEOPLE = (discord.MessageType.default, discord.MessageType.reply)  # a
 
 
 def may_be_for_us(message: discord.Message, allowed_bots: Collection[str] = ()) -> bool:
-    """Whether a person said it, or a bot that is allowed by id or name.
+    """Return whether a person said it, or a bot that is allowed by id or name.
 
     Such a bot is heard in a channel alone: threads are for people, or two bots would never end. A webhook counts by its
-    id, since whoever posts through it can call themselves anything.
+    id, since a post through it can carry any name.
     """
     if message.type not in POSTED_BY_PEOPLE:
         return False
@@ -36,24 +39,24 @@ def may_be_for_us(message: discord.Message, allowed_bots: Collection[str] = ()) 
 
 
 def is_by_person(message: discord.Message) -> bool:
-    """Whether a human being wrote it."""
+    """Return whether a human being wrote it."""
     return not message.author.bot and message.webhook_id is None
 
 
 def mentions_us(message: discord.Message, us: BotIdentity) -> bool:
-    """Whether it names us, or our role, which people pick as easily."""
+    """Return whether it names us, or our role, which people pick as easily."""
     return any(user.id == us.user_id for user in message.mentions) or us.role_id in message.raw_role_mentions
 
 
 def reply_reference(message: discord.Message) -> int | None:
-    """The id of the message that this one replies to."""
+    """Return the id of the message that this one replies to."""
     if message.type is not discord.MessageType.reply or message.reference is None:
         return None
     return message.reference.message_id
 
 
 def file_references(message: discord.Message) -> tuple[FileReference, ...]:
-    """The files that hang on a message, and on those that it forwards, by their ids."""
+    """Return the files that hang on a message, and on those that it forwards, by their ids."""
     return tuple(FileReference(str(one.id), one.filename, one.size) for one in attachments_of(message))
 
 
@@ -65,7 +68,7 @@ def parse_message(
     edited: bool = False,
     allowed_bots: Collection[str] = (),
 ) -> IncomingMessage | None:
-    """The message, if it could be for us. ``continues``: the conversation of the message of ours that it replies to."""
+    """Parse a message that could be for us. ``continues``: the conversation of our message that it replies to."""
     if not may_be_for_us(message, allowed_bots):
         return None
     original = message.reference.resolved if message.reference is not None else None
@@ -96,12 +99,12 @@ def parse_message(
 
 
 def _opens_post(message: discord.Message) -> bool:
-    """Whether a forum's post begins with it: it has its id. Where we may not read it, nobody knows what it asks."""
+    """Return whether a forum's post begins with it, by its id. What we may not read asks nothing."""
     return message.id == message.channel.id and bool(message.content or message.attachments)
 
 
 def _with_title(message: discord.Message, text: str) -> str:
-    """A question with the title of the post that begins with it: often that is where it is asked."""
+    """Return a question with the title of the post that begins with it: often that is where it is asked."""
     if not isinstance(message.channel, discord.Thread) or message.id != message.channel.id:
         return text
     return message.channel.name if text in ("", GREETING) else f"{message.channel.name}\n{text}"
@@ -132,7 +135,7 @@ def _mentions_others(message: discord.Message, us: BotIdentity, original: object
 
 
 def _question(message: discord.Message, us: BotIdentity, original: object) -> str:
-    """What was said, without naming us; a reply that only points at somebody's message asks that message."""
+    """Return the words without our name; a reply that only points at somebody's message asks that message."""
     text, files = plain_question(words_of(message, us)), attachments_of(message)
     if isinstance(original, discord.Message) and original.author.id != us.user_id:
         names = [user.display_name for user in (*message.mentions, original.author)]
@@ -140,3 +143,39 @@ def _question(message: discord.Message, us: BotIdentity, original: object) -> st
             text = plain_question(words_of(original, us))
             files = files or attachments_of(original)
     return text or ("" if files else GREETING)
+
+
+MOST_TURNS = 3
+QUIET_SECONDS = 3_600.0  # after which a bot may begin again, where no person ever writes
+CHANNELS_REMEMBERED = 1_000
+
+
+@dataclass(slots=True)
+class _Turns:
+    messages: list[int] = field(default_factory=list)
+    last: float = 0.0
+
+
+class BotLoopGuard:
+    """Counts in this process alone: one process hears everything. ``now`` gives seconds that only ever grow."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._channels: LRUCache[int, _Turns] = LRUCache(CHANNELS_REMEMBERED)
+
+    def person_spoke(self, channel_id: int) -> None:
+        """Give bots their turns again."""
+        self._channels.pop(channel_id, None)
+
+    def may_ask(self, channel_id: int, message_id: int) -> bool:
+        """Return whether a bot's message may be answered; an accepted one may come again, as edited."""
+        turns = self._channels.setdefault(channel_id, _Turns())
+        if self._now() - turns.last > QUIET_SECONDS:
+            turns.messages.clear()
+        if message_id in turns.messages:
+            return True
+        if len(turns.messages) >= MOST_TURNS:
+            return False
+        turns.messages.append(message_id)
+        turns.last = self._now()
+        return True

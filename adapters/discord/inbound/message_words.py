@@ -5,7 +5,7 @@ what they say into embeds, so those are their words. A forward has no words of i
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -40,29 +40,29 @@ class BotIdentity:
     role_id: int | None = None
 
 
-def bot_identity(user_id: int, guild: discord.Guild | None) -> BotIdentity:
-    """Who we are in this server."""
+def bot_identity(client: discord.Client, guild: discord.Guild | None) -> BotIdentity:
+    """Return who we are in this server; before a connection nobody, whose id is 0."""
     role = guild.self_role if guild is not None else None
-    return BotIdentity(user_id, role.id if role is not None else None)
+    return BotIdentity(client.user.id if client.user else 0, role.id if role is not None else None)
 
 
 Said = discord.Message | discord.MessageSnapshot
 
 
 def said_in(message: discord.Message) -> list[Said]:
-    """A message, and those that it forwards."""
+    """Return a message, and those that it forwards."""
     return [message, *message.message_snapshots]
 
 
 def attachments_of(message: discord.Message) -> list[discord.Attachment]:
-    """The files that hang on a message, and on those that it forwards."""
+    """Return the files that hang on a message, and on those that it forwards."""
     return [file for one in said_in(message) for file in one.attachments]
 
 
 def words_of(
     message: discord.Message, us: BotIdentity, people: Sequence[discord.abc.User] = (), *, ours: str = " "
 ) -> str:
-    """What a message says, forwards and embeds of bots included, with ``ours`` where it mentions us.
+    """Return what a message says, forwards and embeds of bots included, with ``ours`` where it mentions us.
 
     ``people`` are those that a forwarded message mentions: the forward has their ids alone.
     """
@@ -74,37 +74,36 @@ def words_of(
 
 
 def mentioned_ids(text: str) -> list[int]:
-    """The ids of the people that a text mentions, each once."""
+    """Return the ids of the people that a text mentions, each once."""
     return list(dict.fromkeys(int(found["user"]) for found in _TOKEN.finditer(text) if found["user"]))
 
 
 def command_words(text: str, guild: discord.Guild | None, people: Sequence[discord.abc.User]) -> str:
-    """What was typed into a command, which brings no names along: ``people`` are those that it mentions."""
-    users = {user.id: user for user in people}
-    return readable_markup(text, lambda kind, number: _name_of(guild, users, kind, number)).strip()
+    """Return the words typed into a command, which brings no names along: it mentions ``people``."""
+    return _readable_markup(text, guild, people).strip()
 
 
 def previews_of(message: discord.Message) -> str:
-    """The previews of links below a message, as text."""
+    """Return the previews of links below a message, as text."""
     by_machine = message.author.bot or message.webhook_id is not None
     shown = [_embed_text(one) for one in message.embeds if not (by_machine and _is_written(one))]
     return _readable(message, "\n".join(filter(None, shown)))
 
 
 def _readable(message: discord.Message, text: str, people: Sequence[discord.abc.User] = ()) -> str:
-    users = {user.id: user for user in (*message.mentions, *people)}
-    text = readable_markup(text, lambda kind, number: _name_of(message.guild, users, kind, number))
+    text = _readable_markup(text, message.guild, (*message.mentions, *people))
     return re.sub(r"[ \t]{2,}", " ", text).strip()
 
 
-def readable_markup(text: str, name_of: Callable[[str, int], str]) -> str:
-    """Discord's markup as people see it. ``name_of`` names a ``user``, ``role`` or ``channel`` by its id."""
+def _readable_markup(text: str, guild: discord.Guild | None, people: Sequence[discord.abc.User]) -> str:
+    """Write Discord's markup as people see it, with the names of these people and of what is known of the server."""
+    users = {user.id: user for user in people}
 
     def shown(found: re.Match[str]) -> str:
         kind = found.lastgroup if found.lastgroup != "style" else "time"
         match kind:
             case "user" | "role" | "channel":
-                return name_of(kind, int(found[kind]))
+                return _name_of(guild, users, kind, int(found[kind]))
             case "emoji":
                 return f":{found['emoji']}:"
             case "time":
@@ -130,7 +129,7 @@ def _date(seconds: int, style: str) -> str:
 
 
 def _name_of(guild: discord.Guild | None, users: Mapping[int, discord.abc.User], kind: str, number: int) -> str:
-    """A name in a message: of these users, else of what is known of its server."""
+    """Return a name in a message: of these users, else of what is known of its server."""
     match kind:
         case "user":
             user = users.get(number) or (guild.get_member(number) if guild is not None else None)
@@ -153,12 +152,12 @@ def _text_of(said: Said, *, embeds: bool) -> str:
 
 
 def _is_written(embed: discord.Embed) -> bool:
-    """Whether a bot wrote an embed; else Discord made it of a link."""
+    """Return whether a bot wrote an embed; else Discord made it of a link."""
     return embed.type == "rich" and not embed.provider.name
 
 
 def _embed_text(embed: discord.Embed) -> str:
-    """An embed line by line: whose it is, its title, its text, its fields by name, and what is below."""
+    """Return an embed line by line: whose it is, its title, its text, its fields by name, and what is below."""
     fields = (": ".join(filter(None, (field.name, field.value))) for field in embed.fields)
     lines = (embed.provider.name, embed.author.name, embed.title, embed.description, *fields, embed.footer.text)
     return "\n".join(line for line in lines if line)

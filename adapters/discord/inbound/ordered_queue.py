@@ -70,7 +70,7 @@ class OrderedQueue:
                 await busy(str(error))
 
     async def _until_done(self, job: Job) -> None:
-        """Do it; while the store is away, try again. What stands behind it waits, since the order matters."""
+        """Do it; while the store is away, try again. What is behind it waits, since the order matters."""
         for pause in chain(PAUSES, repeat(PAUSES[-1])):
             try:
                 await job()

@@ -1,6 +1,6 @@
 """The buttons below an answer: quotes, why, ratings, a person, sharing, what could be asked next; and stopping it.
 
-What a button stands for, who may press it and what the presser may see is looked up when it is pressed.
+What a button does, who may press it and what they may see is looked up when it is pressed.
 """
 
 import asyncio
@@ -9,33 +9,37 @@ from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
-from adapters.discord.api.channel_access import ChannelAccess
+from discord import ui
+
 from adapters.discord.api.ids import handoff_role, person_of
-from adapters.discord.inbound.attachments import files_on
-from adapters.discord.inbound.interaction_responses import (
+from adapters.discord.inbound.context import files_on
+from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     acknowledge,
     acknowledge_press,
     administers,
-    private_target,
+    asked_by,
+    enqueue,
+    find_answer,
     report_errors,
+    respond,
     show,
     tell,
 )
 from adapters.discord.inbound.ordered_queue import OrderedQueue
-from adapters.discord.interactions.answer_lookup import find_answer
-from adapters.discord.interactions.ratings import RatingButtons
+from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_index import AnsweredQuestion, AnswerIndex
-from adapters.discord.outbound.answer_records import DiscordQuestionState
-from adapters.discord.outbound.buttons import AgainButton, Interaction
-from adapters.discord.outbound.messages import Messages, Spot, nonce
+from adapters.discord.outbound.answer_records import AnsweredQuestion, DiscordQuestionState
+from adapters.discord.outbound.application import DiscordApplication
+from adapters.discord.outbound.buttons import AGAIN, Interaction, correct_button
+from adapters.discord.outbound.forms import correction_form, reason_form
+from adapters.discord.outbound.messages import NOBODY, Spot, nonce
 from adapters.discord.outbound.sanitizer import SanitizedView
 from adapters.discord.outbound.text import answer_parts, clip, escape, markdown, quote_blocks
 from core.model.answer import Answer
 from core.model.conversation import Audience, Turn
 from core.model.errors import Denied, FootnoteError, NotFound
-from core.model.incoming_events import IncomingMessage, ReplyMode, ReplyTarget
+from core.model.incoming_events import ReplyMode, ReplyTarget
 from core.service.actions.answers import Quotes
 from core.service.actions.presses import (
     RATINGS,
@@ -47,7 +51,6 @@ from core.service.actions.presses import (
     Shared,
     press_button,
 )
-from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import (
     FINISHED,
     GONE,
@@ -61,43 +64,95 @@ from core.service.text_splitter import split_markdown
 ANSWER_LIMIT = 3_800
 MOST_QUOTE_MESSAGES = 5
 UNMENTIONABLE = "An admin can choose a role that is there in /footnote settings, and let anyone @mention it."
+THANKS = "Thank you for the feedback."
+KNOW_BETTER = "Do you know the right answer? Propose it, and an admin can add it to the knowledge base."
+NO_ANSWER = "That field was empty. Press the button again and write the right answer."
+
+
+class RatingButtons:
+    """Keeps ratings; a correction is put to the knowledge service. ``kb`` None: no correction is asked for."""
+
+    def __init__(self, app: DiscordApplication, kb: KbGroup | None) -> None:
+        self._app = app
+        self._kb = kb
+
+    async def rate(self, interaction: Interaction, action: AnswerAction, press: AnswerPress) -> None:
+        """Keep it; who was not helped is asked why, in a form."""
+        async with asyncio.timeout(LOOK_UP_SECONDS), press_button(self._app.user_actions.answers, action, press):
+            pass
+        if action is AnswerAction.HELPFUL:
+            await tell(interaction, THANKS)
+        else:
+            await respond(interaction.response.send_modal(reason_form(press.trace_id)))
+
+    async def submit_reason(self, interaction: Interaction, trace_id: str, reason: str) -> None:
+        """Keep why an answer did not help."""
+        shown = await find_answer(self._app.answer_index, trace_id)
+        person = person_of(interaction.user)
+        await self._app.user_actions.answers.rate(shown.thread, trace_id, person, helpful=False, reason=reason)
+        await self._offer_correction(interaction, trace_id)
+
+    async def _offer_correction(self, interaction: Interaction, trace_id: str) -> None:
+        """Thank them, and offer to take the right answer."""
+        if self._kb is None:
+            return await tell(interaction, THANKS)
+        offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(correct_button(trace_id)))
+        await respond(interaction.response.send_message(view=offer, ephemeral=True, allowed_mentions=NOBODY))
+        return None
+
+    async def open_correction(self, interaction: Interaction, trace_id: str) -> None:
+        """Open the form for the right answer."""
+        async with report_errors(interaction):
+            await find_answer(self._app.answer_index, trace_id)
+            await respond(interaction.response.send_modal(correction_form(trace_id)))
+
+    async def submit_correction(self, interaction: Interaction, trace_id: str, answer: str) -> None:
+        """Put it to the knowledge service, with the question as it was asked and the way back to the answer."""
+        shown = await find_answer(self._app.answer_index, trace_id)
+        if self._kb is None:
+            return None
+        if not answer:
+            return await tell(interaction, NO_ANSWER)
+        await acknowledge(interaction, alone=True)
+        turn = await self._app.user_actions.answers.read(
+            shown.thread, trace_id, await self._app.channel_access.audience_of_interaction(interaction)
+        )
+        await self._kb.correct(interaction, turn, answer, await self._link_to(shown))
+        return None
+
+    async def _link_to(self, shown: AnsweredQuestion) -> str | None:
+        """Return the way back to an answer that others can see."""
+        if shown.private or not shown.thread.space:
+            return None
+        posted = await self._app.message_states.read(DiscordQuestionState(thread=shown.thread, message=shown.subject))
+        if posted is None or not (posted.channel and posted.first):
+            return None
+        return f"https://discord.com/channels/{shown.thread.space}/{posted.channel}/{posted.first}"
 
 
 class AnswerButtons:
     """Does what is pressed below an answer."""
 
-    def __init__(
-        self,
-        *,
-        user_actions: UserActions,
-        answer_index: AnswerIndex,
-        channel_access: ChannelAccess,
-        messages: Messages,
-        ordered_queue: OrderedQueue,
-        ratings: RatingButtons,
-    ) -> None:
-        self._user_actions = user_actions
-        self._answer_index = answer_index
-        self._channel_access = channel_access
-        self._messages = messages
+    def __init__(self, app: DiscordApplication, ordered_queue: OrderedQueue, ratings: RatingButtons) -> None:
+        self._app = app
         self._ordered_queue = ordered_queue
         self._ratings = ratings
 
     async def stop(self, interaction: Interaction, trace_id: str) -> None:
-        """End the work on a question; whoever works on it offers what was found."""
+        """End the work on a question; its worker offers what was found."""
         async with report_errors(interaction):
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                shown = await find_answer(self._answer_index, trace_id, FINISHED)
+                shown = await find_answer(self._app.answer_index, trace_id, FINISHED)
                 question = DiscordQuestionState(thread=shown.thread, message=shown.subject)
-                await self._user_actions.questions.stop(
+                await self._app.user_actions.questions.stop(
                     question, person_of(interaction.user), partial(administers, interaction)
                 )
             await acknowledge_press(interaction)
 
     async def act(self, interaction: Interaction, action: AnswerAction, trace_id: str) -> None:
-        """One of an answer's buttons."""
+        """Do what one of an answer's buttons says."""
         async with report_errors(interaction):
-            shown = await find_answer(self._answer_index, trace_id)
+            shown = await find_answer(self._app.answer_index, trace_id)
             if action in RATINGS:  # a form must be the first response
                 await self._ratings.rate(interaction, action, self._pressed(interaction, shown, trace_id, action))
                 return
@@ -105,7 +160,7 @@ class AnswerButtons:
                 await acknowledge(interaction, alone=True)
             role = await self._role_to_call(interaction, shown) if action is AnswerAction.HANDOFF else 0
             pressed = self._pressed(interaction, shown, trace_id, action)
-            async with press_button(self._user_actions.answers, action, pressed) as outcome:
+            async with press_button(self._app.user_actions.answers, action, pressed) as outcome:
                 await self._show_outcome(interaction, shown, outcome, role)
             match outcome:
                 case HandedOver():
@@ -121,9 +176,9 @@ class AnswerButtons:
         async def place() -> Audience:
             if action is AnswerAction.SHARE:  # only once its asker shares it
                 await acknowledge(interaction, alone=True)
-            return await self._channel_access.audience_of_channel(shown.thread)
+            return await self._app.channel_access.audience_of_channel(shown.thread)
 
-        reader = partial(self._channel_access.audience_of_interaction, interaction)
+        reader = partial(self._app.channel_access.audience_of_interaction, interaction)
         return AnswerPress(shown.thread, trace_id, person_of(interaction.user), reader, place)
 
     async def _show_outcome(
@@ -146,66 +201,43 @@ class AnswerButtons:
                 assert_never(outcome)
 
     async def ask_follow_up(self, interaction: Interaction, trace_id: str, number: int) -> None:
-        """Ask what was suggested below an answer, as whoever presses, where the button stands."""
+        """Ask what was suggested below an answer, in the name of the one who presses, below the same answer."""
         async with report_errors(interaction):
-            shown = await find_answer(self._answer_index, trace_id)
+            shown = await find_answer(self._app.answer_index, trace_id)
             response = await acknowledge(interaction, alone=shown.private)
             person = person_of(interaction.user)
-            reader = await self._channel_access.audience_of_interaction(interaction)
-            asking = self._user_actions.answers.ask_follow_up(shown.thread, trace_id, number, person, reader)
+            reader = await self._app.channel_access.audience_of_interaction(interaction)
+            asking = self._app.user_actions.answers.ask_follow_up(shown.thread, trace_id, number, person, reader)
             async with asking as suggested:
-                mode = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
-                target = replace(private_target(interaction), mode=mode, response=response)
-                incoming = IncomingMessage(
-                    id=str(interaction.id),
-                    thread=shown.thread,
-                    text=suggested.question,
-                    asker=person,
-                    reply_target=target,
-                    mentions_us=True,
-                    direct=interaction.guild_id is None,
-                    private=shown.private,
-                    suggested=True,
-                )
-                await self._ordered_queue.put(
-                    f"discord:{interaction.id}", incoming, busy=lambda text: tell(interaction, text)
-                )
+                question = suggested.question
+                asked = asked_by(interaction, shown.thread, question, alone=shown.private, response=response)
+                await enqueue(self._ordered_queue, interaction, replace(asked, suggested=True))
 
     async def ask_again(self, interaction: Interaction, trace_id: str) -> None:
         """Ask a question as it was edited after its answer: for who wrote it, once. Then the button goes."""
         async with report_errors(interaction):
-            shown = await find_answer(self._answer_index, trace_id)
+            shown = await find_answer(self._app.answer_index, trace_id)
             state = DiscordQuestionState(thread=shown.thread, message=shown.subject)
             person = person_of(interaction.user)
             if person.id != shown.asker:
                 raise Denied(NOT_YOURS_TO_REPEAT)
             response = await acknowledge(interaction, alone=shown.private)
-            async with self._user_actions.questions.repeat(state, person) as edited:
-                mode = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
-                target = replace(private_target(interaction), mode=mode, response=response)
-                again = replace(
-                    edited,
-                    id=str(interaction.id),
-                    thread=shown.thread,
-                    reply_target=target,
-                    edited=False,
-                    files=files_on(edited),
-                )
-                await self._ordered_queue.put(
-                    f"discord:{interaction.id}", again, busy=lambda text: tell(interaction, text)
-                )
+            async with self._app.user_actions.questions.repeat(state, person) as edited:
+                asked = asked_by(interaction, shown.thread, edited.text, alone=shown.private, response=response)
+                again = replace(edited, id=asked.id, thread=asked.thread, reply_target=asked.reply_target, edited=False)
+                await enqueue(self._ordered_queue, interaction, replace(again, files=files_on(edited)))
             if interaction.message is not None and interaction.channel_id is not None:
                 spot = Spot(interaction.channel_id, interaction.guild_id)
-                without = layouts.shown_in(interaction.message, but_for=AgainButton.BEGINNING)
+                without = layouts.shown_in(interaction.message, but_for=AGAIN)
                 with suppress(FootnoteError):
-                    await self._messages.edit(spot, interaction.message.id, without)
+                    await self._app.messages.edit(spot, interaction.message.id, without)
 
     async def _role_to_call(self, interaction: Interaction, shown: AnsweredQuestion) -> int:
-        """The place's group. Raises NotFound where there is none that can be called."""
-        role = handoff_role((await self._channel_access.settings(shown.thread)).handoff)
+        """Return the place's group. Raises NotFound where there is none that can be called."""
+        role = handoff_role((await self._app.channel_access.settings(shown.thread)).handoff)
         if role is None or interaction.channel_id is None or interaction.guild_id is None:
             raise NotFound(NOBODY_TO_CALL)
-        if not await self._channel_access.may_call(role, shown.thread):
+        if not await self._app.channel_access.may_call(role, shown.thread):
             raise NotFound(NOBODY_TO_CALL, remedy=UNMENTIONABLE)
         return role
 
@@ -215,7 +247,7 @@ class AnswerButtons:
         text = f"{clip(interaction.user.display_name, 60)} would like a person to look at this:"
         spot = Spot(interaction.channel_id, interaction.guild_id)
         key = nonce(str(shown.thread), shown.subject, f"handoff-{turn.trace_id}")
-        await self._messages.call_role(spot, role, text, link, key)
+        await self._app.messages.call_role(spot, role, text, link, key)
 
     async def _post_shared(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> None:
         """Show a private answer to the channel."""
@@ -223,20 +255,20 @@ class AnswerButtons:
         if spot is None:
             raise NotFound(GONE)
         for number, part in enumerate(_shared_views(turn, interaction.user.display_name)):
-            await self._messages.post(spot, part, nonce(str(shown.thread), turn.trace_id, f"share-{number}"))
+            await self._app.messages.post(spot, part, nonce(str(shown.thread), turn.trace_id, f"share-{number}"))
 
     async def _shared_at(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> Spot | None:
-        """Where a shared answer goes: where the button stands, or in a thread on a question asked elsewhere."""
-        asked = shown.asked_at
-        if asked is None:
+        """Return where a shared answer goes: below the answer, or in a thread on a question asked elsewhere."""
+        if not shown.asked_at:
             return Spot(interaction.channel_id, interaction.guild_id) if interaction.channel_id is not None else None
-        target = ReplyTarget(ReplyMode.START, asked.channel, asked.message, shown.thread.space)
-        thread = await self._messages.start_thread(target, turn.question)
-        return Spot(thread or int(asked.channel), int(shown.thread.space), None if thread else int(asked.message))
+        channel, _, message = shown.asked_at.partition("/")
+        target = ReplyTarget(ReplyMode.START, channel, message, shown.thread.space)
+        thread = await self._app.messages.start_thread(target, turn.question)
+        return Spot(thread or int(channel), int(shown.thread.space), None if thread else int(message))
 
 
 def _shared_views(turn: Turn, by: str) -> list[SanitizedView]:
-    """A turn's answer for a channel to see."""
+    """Return a turn's answer for a channel to see."""
     answer = Answer(turn.outcome, turn.answer, turn.citations)
     parts = answer_parts(turn.answer, turn.citations)
     question = f"> {escape(clip(turn.question, 300))}"

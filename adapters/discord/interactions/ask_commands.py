@@ -1,20 +1,23 @@
 """``/ask`` and *Answer this*: a question that comes by a command goes through the inbox like any other."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import discord
 from discord import app_commands
 
-from adapters.discord.api.channel_access import ChannelAccess
-from adapters.discord.api.ids import base_channel_id, direct_key, key_of, person_of, private_key
-from adapters.discord.inbound.interaction_responses import (
+from adapters.discord.api.ids import base_channel_id, direct_key, key_of, private_key
+from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     TRY_AGAIN,
     acknowledge,
+    asked_by,
+    context_menu,
+    enqueue,
     report_errors,
     tell,
 )
@@ -26,8 +29,8 @@ from adapters.discord.inbound.message_words import (
     mentioned_ids,
     words_of,
 )
-from adapters.discord.inbound.options import context_menu
 from adapters.discord.inbound.ordered_queue import OrderedQueue
+from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.sanitizer import choice
 from adapters.discord.outbound.text import clip, escape
@@ -36,7 +39,6 @@ from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingMessage, ReplyMode, ReplyTarget
 from core.model.message_text import LONGEST_QUESTION, plain_question
-from core.service.actions.user_actions import UserActions
 from core.service.channel_settings import AnswerVisibility, answer_visibility
 
 LOOK_SECONDS = 1.0
@@ -52,59 +54,67 @@ NOTHING_TO_ANSWER = "There is nothing in that message to answer."
 class AskCommands:
     """Questions that are asked by a command."""
 
-    def __init__(self, user_actions: UserActions, channel_access: ChannelAccess, ordered_queue: OrderedQueue) -> None:
-        self._user_actions = user_actions
-        self._channel_access = channel_access
+    def __init__(self, app: DiscordApplication, ordered_queue: OrderedQueue) -> None:
+        self._app = app
         self._ordered_queue = ordered_queue
 
-    def commands(self) -> "Sequence[app_commands.Command[Any, ..., Any] | app_commands.ContextMenu]":
-        """What is registered with Discord."""
+    def commands(self) -> Sequence[app_commands.Command[Any, ..., Any] | app_commands.ContextMenu]:
+        """Return what is registered with Discord."""
         description = "Ask a question of your team's documents"
         ask: app_commands.Command[Any, ..., Any] = app_commands.Command(
-            name="ask", description=description, callback=_ask_callback(self)
+            name="ask", description=description, callback=self.ask
         )
         ask.autocomplete("knowledge")(self._complete_base)
         return (ask, context_menu("Answer this", self.answer_this))
 
+    @app_commands.describe(
+        question="What do you want to know?",
+        private="Answer only to me",
+        file="A text file or PDF to read for this question",
+        knowledge="Look only in this knowledge base",
+    )
+    @app_commands.rename(knowledge="kb")
     async def ask(
         self,
         interaction: Interaction,
-        question: str,
-        private: bool | None,
-        file: discord.Attachment | None,
-        base: str = "",
+        question: app_commands.Range[str, 1, LONGEST_QUESTION],
+        private: bool | None = None,
+        file: discord.Attachment | None = None,
+        knowledge: str = "",
     ) -> None:
-        """Acknowledge, then put the question into the inbox; ``base`` names the only knowledge base to look in."""
+        """Acknowledge, then put the question into the inbox; ``knowledge`` names the only base to look in."""
         async with report_errors(interaction):
             settings = await self._settings_here(interaction) if private is None else None
             visibility = answer_visibility(settings, direct=interaction.guild_id is None, private=private)
             alone = visibility is AnswerVisibility.ASKER
             response = await acknowledge(interaction, alone=alone)
-            bases = await self._readable_base(interaction, base, alone=alone) if base.strip() else ()
+            bases = await self._readable_base(interaction, knowledge, alone=alone) if knowledge.strip() else ()
             files = (FileReference(str(file.id), file.filename, file.size),) if file is not None else ()
-            asked = _question(interaction, await self._words(interaction, question), response, alone=alone)
+            words, thread = await self._words(interaction, question), asked_in(interaction, alone=alone)
+            asked = asked_by(interaction, thread, words, alone=alone, response=response)
             target = replace(asked.reply_target, file=file.url if file is not None else "")
             await self._enqueue(interaction, replace(asked, reply_target=target, files=files, bases=bases))
 
     async def _words(self, interaction: Interaction, typed: str) -> str:
-        """What was typed, with names in place of ids; those that cannot be looked up now are left out."""
+        """Return what was typed, with names in place of ids; those that cannot be looked up now are left out."""
         people: list[discord.Member] = []
         with suppress(FootnoteError):
             mentioned = mentioned_ids(typed)[:MOST_NAMED]
-            people = await self._channel_access.members_in(interaction.guild, mentioned)
+            people = await self._app.channel_access.members_in(interaction.guild, mentioned)
         return plain_question(command_words(typed, interaction.guild, people))
 
     async def answer_this(self, interaction: Interaction, message: discord.Message) -> None:
         """Somebody else's message as the question: for the one who asks alone, where answers are private."""
         async with report_errors(interaction):
-            us = bot_identity(interaction.client.user.id if interaction.client.user else 0, interaction.guild)
+            us = bot_identity(interaction.client, interaction.guild)
             text = plain_question(words_of(message, us))
             if not text and not attachments_of(message):
                 return await tell(interaction, NOTHING_TO_ANSWER)
             settings = await self._settings_here(interaction)
             if answer_visibility(settings, direct=interaction.guild_id is None) is not AnswerVisibility.ASKER:
                 return await self._answer_for_all(interaction, message, text, settings)
-            asked = _question(interaction, text, await acknowledge(interaction, alone=True), alone=True)
+            response, thread = await acknowledge(interaction, alone=True), asked_in(interaction, alone=True)
+            asked = asked_by(interaction, thread, text, alone=True, response=response)
             files = tuple(FileReference(one.url, one.filename, one.size) for one in attachments_of(message))
             await self._enqueue(interaction, replace(asked, files=files))
         return None
@@ -112,7 +122,7 @@ class AskCommands:
     async def _answer_for_all(
         self, interaction: Interaction, message: discord.Message, text: str, settings: ChannelSettings | None
     ) -> None:
-        """Answer a message where it stands: there, in reply to it or in a thread on it, as the channel is set up."""
+        """Answer a message in its place, in reply to it or in a thread on it, as the channel is set up."""
         mode = ReplyMode.START
         if isinstance(interaction.channel, discord.Thread) or interaction.guild_id is None:
             mode = ReplyMode.POST
@@ -126,37 +136,29 @@ class AskCommands:
             asker=str(interaction.user.id),
         )
         await tell(interaction, WHERE[mode])
-        asked = IncomingMessage(
-            id=str(interaction.id),
-            thread=key_of(interaction.channel, interaction.guild_id, message.id),
-            text=text,
-            asker=person_of(interaction.user),
-            reply_target=target,
-            mentions_us=True,
-            direct=interaction.guild_id is None,
-            files=file_references(message),
-        )
-        await self._enqueue(interaction, asked)
+        thread = key_of(interaction.channel, interaction.guild_id, message.id)
+        asked = asked_by(interaction, thread, text, alone=False)
+        await self._enqueue(interaction, replace(asked, reply_target=target, files=file_references(message)))
 
     async def _settings_here(self, interaction: Interaction) -> ChannelSettings | None:
-        """What applies where a command was used; None where nobody can tell in time, and in direct messages."""
+        """Return what applies where a command was used; None where that takes too long, and in direct messages."""
         if interaction.guild_id is None:
             return None
         with suppress(FootnoteError, TimeoutError):
             async with asyncio.timeout(LOOK_SECONDS):
-                return await self._channel_access.settings(asked_in(interaction, alone=False))
+                return await self._app.channel_access.settings(asked_in(interaction, alone=False))
         return None
 
     async def _readable_base(self, interaction: Interaction, name: str, *, alone: bool) -> tuple[str, ...]:
-        """The base of this name. Raises NotFound unless everybody who will read the answer may read it."""
+        """Return the base of this name. Raises NotFound unless everybody who will read the answer may read it."""
         thread = asked_in(interaction, alone=alone)
         readers = await (
-            self._channel_access.audience_of_interaction(interaction)
+            self._app.channel_access.audience_of_interaction(interaction)
             if alone or not thread.space
-            else self._channel_access.audience_of_channel(thread)
+            else self._app.channel_access.audience_of_channel(thread)
         )
         wanted = name.strip().casefold()
-        for base in await self._user_actions.bases.for_audience(readers):
+        for base in await self._app.user_actions.bases.for_audience(readers):
             if base.name.casefold() == wanted:
                 return (base.name,)
         raise NotFound(
@@ -165,11 +167,11 @@ class AskCommands:
         )
 
     async def _complete_base(self, interaction: Interaction, typed: str) -> list[app_commands.Choice[str]]:
-        """Names of bases that the one who types may read."""
+        """Complete the names of bases that the person may read."""
         try:
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                bases = await self._user_actions.bases.for_audience(
-                    await self._channel_access.audience_of_interaction(interaction)
+                bases = await self._app.user_actions.bases.for_audience(
+                    await self._app.channel_access.audience_of_interaction(interaction)
                 )
         except (FootnoteError, TimeoutError):
             return []
@@ -177,63 +179,15 @@ class AskCommands:
         return [choice(name, name) for name in names[:25]]
 
     async def _enqueue(self, interaction: Interaction, incoming: IncomingMessage) -> None:
-        async def keep() -> None:
-            await self._ordered_queue.put(
-                f"discord:{interaction.id}", incoming, busy=lambda text: tell(interaction, text)
-            )
-
-        if not self._ordered_queue.add(keep):
+        if not self._ordered_queue.add(partial(enqueue, self._ordered_queue, interaction, incoming)):
             await tell(interaction, TRY_AGAIN)
 
 
-def _question(interaction: Interaction, text: str, response: str, *, alone: bool) -> IncomingMessage:
-    """What was asked by a command that was acknowledged; ``response`` is the message that the answer will fill."""
-    target = ReplyTarget(
-        mode=ReplyMode.PRIVATE if alone else ReplyMode.RESPONSE,
-        channel=str(interaction.channel_id),
-        message=str(interaction.id),
-        guild=str(interaction.guild_id or ""),
-        asker=str(interaction.user.id),
-        token=interaction.token,
-        response=response,
-    )
-    return IncomingMessage(
-        id=str(interaction.id),
-        thread=asked_in(interaction, alone=alone),
-        text=text,
-        asker=person_of(interaction.user),
-        reply_target=target,
-        mentions_us=True,
-        direct=interaction.guild_id is None,
-        private=alone,
-    )
-
-
 def asked_in(interaction: Interaction, *, alone: bool) -> ThreadKey:
-    """The conversation that a command's question belongs to."""
+    """Return the conversation that a command's question belongs to."""
     if interaction.guild_id is None:
         return direct_key(interaction.channel_id or 0)
     channel_id = base_channel_id(interaction.channel) or interaction.channel_id or 0
     if alone:
         return private_key(interaction.guild_id, channel_id, interaction.user.id)
     return key_of(interaction.channel, interaction.guild_id, interaction.id)
-
-
-def _ask_callback(commands: AskCommands) -> Callable[..., Any]:
-    @app_commands.describe(
-        question="What do you want to know?",
-        private="Answer only to me",
-        file="A text file or PDF to read for this question",
-        knowledge="Look only in this knowledge base",
-    )
-    @app_commands.rename(knowledge="kb")
-    async def ask(
-        interaction: discord.Interaction,
-        question: app_commands.Range[str, 1, LONGEST_QUESTION],
-        private: bool | None = None,
-        file: discord.Attachment | None = None,
-        knowledge: str = "",
-    ) -> None:
-        await commands.ask(interaction, question, private, file, knowledge)
-
-    return ask

@@ -4,7 +4,7 @@ import asyncio
 from functools import partial
 
 from adapters.discord.api.ids import person_of
-from adapters.discord.inbound.interaction_responses import (
+from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     acknowledge_press,
     administers,
@@ -13,32 +13,25 @@ from adapters.discord.inbound.interaction_responses import (
     respond,
     tell,
 )
-from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
+from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import Interaction
-from adapters.discord.outbound.forms import words_form
-from adapters.discord.outbound.payloads import FormId
+from adapters.discord.outbound.forms import FormId, words_form
 from adapters.discord.outbound.text import clip
 from core.model.incoming_events import IncomingChoice
 from core.model.inquiry import Checkpoint, Choice
-from core.service.actions.user_actions import UserActions
 
 NO_WORDS = "That field was empty. Press the button again and write a few words."
 
 
 class CheckpointButtons:
-    """Takes a choice from whoever may make it, and puts it into the inbox."""
+    """Takes a choice from a person who may make it, and puts it into the inbox."""
 
-    def __init__(
-        self,
-        user_actions: UserActions,
-        answer_index: AnswerIndex,
-    ) -> None:
-        self._user_actions = user_actions
-        self._answer_index = answer_index
+    def __init__(self, app: DiscordApplication) -> None:
+        self._app = app
 
     async def choose(self, interaction: Interaction, checkpoint_id: str, choice_id: str) -> None:
-        """A button of a card: a form for words of one's own, or the choice at once."""
+        """Open a form where the choice asks for words, else make the choice at once."""
         async with report_errors(interaction):
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 checkpoint, choice, trace_id = await self._find_choice(interaction, checkpoint_id, choice_id)
@@ -50,7 +43,7 @@ class CheckpointButtons:
                 await acknowledge_press(interaction)
 
     async def submit_words(self, interaction: Interaction, form: FormId, words: str) -> None:
-        """A choice in words of one's own came back from its form."""
+        """Make a choice in the person's own words."""
         async with asyncio.timeout(LOOK_UP_SECONDS):
             found = await self._find_choice(interaction, form.subject, form.choice)
             if words:
@@ -63,15 +56,15 @@ class CheckpointButtons:
     async def _find_choice(
         self, interaction: Interaction, checkpoint_id: str, choice_id: str
     ) -> tuple[Checkpoint, Choice, str]:
-        """The choice if it can still be made, by this person. Raises NotFound and Denied."""
+        """Return the choice if it can still be made, by this person. Raises NotFound and Denied."""
         person, is_admin = person_of(interaction.user), partial(administers, interaction)
-        parked, choice = await self._user_actions.questions.find_choice(checkpoint_id, choice_id, person, is_admin)
+        parked, choice = await self._app.user_actions.questions.find_choice(checkpoint_id, choice_id, person, is_admin)
         return parked.checkpoint, choice, parked.inquiry.id
 
     async def _keep(
         self, interaction: Interaction, checkpoint: Checkpoint, choice: Choice, trace_id: str, words: str
     ) -> None:
-        """Put the choice into the inbox. The card is left to whoever goes on with the question.
+        """Put the choice into the inbox. The card is left to the worker that goes on with the question.
 
         They may be quicker than we are: a note of ours in the card's place could then take that of their answer.
         Raises Busy and StoreUnavailable.
@@ -86,13 +79,13 @@ class CheckpointButtons:
             text=words,
         )
         note = await self._choice_note(interaction, trace_id, label)
-        await self._user_actions.questions.enqueue_choice(f"discord:{interaction.id}", made, label, *note)
+        await self._app.user_actions.questions.enqueue_choice(f"discord:{interaction.id}", made, label, *note)
 
     async def _choice_note(
         self, interaction: Interaction, trace_id: str, label: str
     ) -> tuple[DiscordQuestionState, ...]:
-        """Who chose what, for the answer to say; and the token under which a private card can be edited."""
-        shown = await self._answer_index.find(trace_id)
+        """Return who chose what, for the answer to say; and the token under which a private card can be edited."""
+        shown = await self._app.answer_index.find(trace_id)
         if shown is None:
             return ()
         state = DiscordQuestionState(

@@ -1,4 +1,4 @@
-"""The application's commands as Discord knows them: registered when they have changed, and what is none is told so."""
+"""The application's commands as Discord knows them: registered when they have changed."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from discord import app_commands
 
 from adapters.discord.api.errors import api_call
 from adapters.discord.api.ids import person_of
-from adapters.discord.inbound.interaction_responses import tell
+from adapters.discord.inbound.interactions import tell
 from adapters.discord.outbound.buttons import Interaction
 from core.model.errors import WENT_WRONG, Denied, FootnoteError, NotFound
 from core.model.records import Record
@@ -74,7 +74,7 @@ class CommandTree:
                 async with api_call("register my commands"):
                     await tree.sync(guild=self._dev_guild)
                 await self._take_away(tree, guild, last)
-            # Saved anew where nothing changed: it is kept for as long as we are used.
+            # Saved again where nothing changed: it is kept for as long as we are used.
             await self._message_states.save(now, was=last if last != now else None)
         except FootnoteError as error:
             log.warning("commands_not_registered", reason=str(error))
@@ -102,7 +102,7 @@ class CommandTree:
         return int(hashlib.sha256(json.dumps(shown, sort_keys=True, default=str).encode()).hexdigest()[:15], 16)
 
     async def _report_failure(self, interaction: Interaction, error: app_commands.AppCommandError) -> None:
-        """What a command's own handling did not catch; who lacks the rights is refused on record."""
+        """Report what a command's own handling did not catch; a refusal for lack of rights goes on record."""
         name = interaction.command.qualified_name if interaction.command else ""
         if isinstance(error, app_commands.MissingPermissions):
             person, action = person_of(interaction.user), name.rpartition(" ")[2]

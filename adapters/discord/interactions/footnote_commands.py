@@ -1,24 +1,26 @@
 """``/footnote``: how to ask, why the last answer, quiet in a thread, forgetting, and the settings of a place."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import discord
 from discord import app_commands
 
-from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import PLATFORM, base_channel_id, direct_key, guild_key, person_of
-from adapters.discord.inbound.interaction_responses import LOOK_UP_SECONDS, acknowledge, is_admin, report_errors, tell
-from adapters.discord.inbound.options import PlaceOption
+from adapters.discord.inbound.interactions import (
+    LOOK_UP_SECONDS,
+    PlaceOption,
+    acknowledge,
+    is_admin,
+    report_errors,
+    tell,
+)
 from adapters.discord.interactions.settings import ChannelSettingsMenus
-from adapters.discord.outbound.answer_index import AnswerIndex
+from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import Interaction
-from adapters.discord.outbound.line_format import markdown_lines
-from adapters.discord.outbound.text import markdown
+from adapters.discord.outbound.text import markdown, markdown_lines
 from core.model.conversation import ThreadKey
 from core.model.principals import channel_principal
-from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import THIS_THREAD, ThreadForgotten, explanation_text, outcome_text
 from core.service.help import HELP
 from core.service.kb.text_spans import Line, code, plain, strong
@@ -40,31 +42,23 @@ COMMANDS_HELP: Line = (
 class FootnoteCommands:
     """The group of commands."""
 
-    def __init__(
-        self,
-        user_actions: UserActions,
-        channel_access: ChannelAccess,
-        answer_index: AnswerIndex,
-        settings: ChannelSettingsMenus,
-    ) -> None:
-        self._user_actions = user_actions
-        self._channel_access = channel_access
-        self._answer_index = answer_index
+    def __init__(self, app: DiscordApplication, settings: ChannelSettingsMenus) -> None:
+        self._app = app
         self._settings = settings
 
     def group(self) -> app_commands.Group:
-        """What is registered with Discord."""
+        """Return what is registered with Discord."""
         group = app_commands.Group(name="footnote", description="Help, explanations and settings")
-        described: list[tuple[str, str, Callable[..., Any]]] = [
-            ("help", "How to ask questions, and other commands", _without_options(self._help)),
-            ("why", "Explain my last answer here", _without_options(self._why)),
-            ("mute", "Stay silent in this thread until someone mentions me", _without_options(self._mute)),
-            ("unmute", "Answer in this thread again", _without_options(self._unmute)),
-            ("forget", "Delete what I stored about this thread or your questions", _forget_callback(self)),
-            ("settings", "For admins: settings of a channel or category", _settings_callback(self._settings)),
-        ]
-        for name, description, callback in described:
+
+        def add(name: str, description: str, callback: Any) -> None:
             group.add_command(app_commands.Command(name=name, description=description, callback=callback))
+
+        add("help", "How to ask questions, and other commands", self._help)
+        add("why", "Explain my last answer here", self._why)
+        add("mute", "Stay silent in this thread until someone mentions me", self._mute)
+        add("unmute", "Answer in this thread again", self._unmute)
+        add("forget", "Delete what I stored about this thread or your questions", self._forget)
+        add("settings", "For admins: settings of a channel or category", self._show_settings)
         return group
 
     async def _help(self, interaction: Interaction) -> None:
@@ -74,24 +68,24 @@ class FootnoteCommands:
     async def _why(self, interaction: Interaction) -> None:
         async with report_errors(interaction):
             await acknowledge(interaction, alone=True)
-            audience = await self._channel_access.audience_of_interaction(interaction)
+            audience = await self._app.channel_access.audience_of_interaction(interaction)
             thread = await self._conversation_of(interaction)
             if thread is None:
                 return await tell(interaction, NOT_ANSWERED)
             await tell(
-                interaction, markdown(explanation_text(await self._user_actions.answers.explain(thread, audience)))
+                interaction, markdown(explanation_text(await self._app.user_actions.answers.explain(thread, audience)))
             )
         return None
 
     async def _conversation_of(self, interaction: Interaction) -> ThreadKey | None:
-        """The conversation that a command is about: this thread, or in a channel the one that was asked in last."""
+        """Find the conversation that a command is about: this thread, or in a channel the latest one."""
         if interaction.guild_id is None:
             return direct_key(interaction.channel_id or 0)
         channel_id = base_channel_id(interaction.channel) or interaction.channel_id or 0
         if isinstance(interaction.channel, discord.Thread):
             return guild_key(interaction.guild_id, channel_id, interaction.channel.id)
         place = channel_principal(PLATFORM, str(interaction.guild_id), str(channel_id))
-        return await self._answer_index.latest_in(place, person_of(interaction.user).id)
+        return await self._app.answer_index.latest_in(place, person_of(interaction.user).id)
 
     async def _mute(self, interaction: Interaction) -> None:
         await self._set_muted(interaction, muted=True)
@@ -105,25 +99,38 @@ class FootnoteCommands:
                 return await tell(interaction, NOT_A_THREAD)
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 thread = await self._conversation_of(interaction)
-                muting = self._user_actions.memory.mute(thread, muted=muted) if thread is not None else None
+                muting = self._app.user_actions.memory.mute(thread, muted=muted) if thread is not None else None
                 named = _name_of(interaction, thread)
                 text = outcome_text(await muting, named) if muting is not None else NOT_A_THREAD
             await tell(interaction, text, mentions=True)
         return None
 
-    async def forget(self, interaction: Interaction, what: str) -> None:
-        """Forget a thread, or everything that the person asked."""
+    @app_commands.describe(what="This thread, or everything you asked")
+    @app_commands.choices(
+        what=[
+            app_commands.Choice(name="this thread", value="thread"),
+            app_commands.Choice(name="everything I asked", value="me"),
+        ]
+    )
+    async def _forget(self, interaction: Interaction, what: str = "thread") -> None:
         async with report_errors(interaction):
             await acknowledge(interaction, alone=True)
             person = person_of(interaction.user)
             if what == "me":
-                return await tell(interaction, outcome_text(await self._user_actions.memory.forget_person(person)))
+                return await tell(interaction, outcome_text(await self._app.user_actions.memory.forget_person(person)))
             thread = await self._conversation_of(interaction)
             if thread is None:
                 return await tell(interaction, outcome_text(ThreadForgotten(was_kept=False), "this channel"))
-            outcome = await self._user_actions.memory.forget_thread(thread, person, is_admin=is_admin(interaction))
+            outcome = await self._app.user_actions.memory.forget_thread(thread, person, is_admin=is_admin(interaction))
             await tell(interaction, outcome_text(outcome, _name_of(interaction, thread)), mentions=True)
         return None
+
+    @app_commands.describe(place="A channel or category; this channel if you leave it out")
+    @app_commands.checks.has_permissions(manage_guild=True)
+    async def _show_settings(
+        self, interaction: Interaction, place: app_commands.Transform[int, PlaceOption] | None = None
+    ) -> None:
+        await self._settings.show(interaction, place)
 
 
 def _name_of(interaction: Interaction, thread: ThreadKey | None) -> str:
@@ -133,35 +140,3 @@ def _name_of(interaction: Interaction, thread: ThreadKey | None) -> str:
     if thread is None or isinstance(interaction.channel, discord.Thread):
         return THIS_THREAD
     return f"<#{thread.thread}>" if thread.thread.isdecimal() else "the questions you asked here privately"
-
-
-def _without_options(callback: Callable[[Interaction], Any]) -> Callable[..., Any]:
-    async def run(interaction: discord.Interaction) -> None:
-        await callback(interaction)
-
-    return run
-
-
-def _forget_callback(commands: FootnoteCommands) -> Callable[..., Any]:
-    @app_commands.describe(what="This thread, or everything you asked")
-    @app_commands.choices(
-        what=[
-            app_commands.Choice(name="this thread", value="thread"),
-            app_commands.Choice(name="everything I asked", value="me"),
-        ]
-    )
-    async def forget(interaction: discord.Interaction, what: str = "thread") -> None:
-        await commands.forget(interaction, what)
-
-    return forget
-
-
-def _settings_callback(menus: ChannelSettingsMenus) -> Callable[..., Any]:
-    @app_commands.describe(place="A channel or category; this channel if you leave it out")
-    @app_commands.checks.has_permissions(manage_guild=True)
-    async def settings(
-        interaction: discord.Interaction, place: app_commands.Transform[int, PlaceOption] | None = None
-    ) -> None:
-        await menus.show(interaction, place)
-
-    return settings

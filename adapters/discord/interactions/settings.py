@@ -1,10 +1,17 @@
-"""``/footnote settings``: the settings of a channel or category as menus, and what is chosen or typed there."""
+"""``/footnote settings``: the settings of a channel or category as menus, and what is chosen or typed there.
+
+A menu's id names the place and the field. Every change is saved at once; rights are looked up each time.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import discord
+from discord import ui
 
-from adapters.discord.api.channel_access import ChannelAccess
-from adapters.discord.api.ids import PLATFORM, base_channel_id, person_of
-from adapters.discord.inbound.interaction_responses import (
+from adapters.discord.api.ids import PLATFORM, base_channel_id, handoff_role, person_of
+from adapters.discord.inbound.interactions import (
     acknowledge,
     acknowledge_press,
     is_admin,
@@ -13,22 +20,41 @@ from adapters.discord.inbound.interaction_responses import (
     show,
     tell,
 )
-from adapters.discord.outbound import forms, settings_menu
-from adapters.discord.outbound.buttons import Interaction
-from adapters.discord.outbound.payloads import (
+from adapters.discord.outbound import forms
+from adapters.discord.outbound.application import DiscordApplication
+from adapters.discord.outbound.buttons import Interaction, place_menu, role_menu
+from adapters.discord.outbound.forms import (
     FormId,
     FormKind,
+    MenuOption,
     SettingsChange,
     SettingsMenu,
+    encode_setting,
     read_languages,
     read_menu,
     read_threshold,
 )
-from adapters.discord.outbound.sanitizer import SanitizedView
-from core.model.channel_settings import LEAST_CONFIDENCE
+from adapters.discord.outbound.layouts import layout, row
+from adapters.discord.outbound.sanitizer import SanitizedView, Text
+from adapters.discord.outbound.text import clip, escape
+from core.model.channel_settings import (
+    LEAST_CONFIDENCE,
+    ChannelSettings,
+    ChosenSettings,
+    ReplyStyle,
+    threshold_name,
+)
 from core.model.conversation import Audience, ThreadKey
 from core.model.principals import channel_principal
-from core.service.channel_settings import SettingsService
+from core.service.channel_settings import (
+    BEHAVIOUR_LABELS,
+    CHECKPOINT_LABELS,
+    FOLLOW_UPS_LABEL,
+    PROFILE_LABELS,
+    PROPOSALS_LABEL,
+    REPLY_LABELS,
+    THRESHOLD_LABELS,
+)
 
 NO_THRESHOLD = f"That is no number from {LEAST_CONFIDENCE:g} to 1, like 0.85."
 
@@ -36,9 +62,9 @@ NO_THRESHOLD = f"That is no number from {LEAST_CONFIDENCE:g} to 1, like 0.85."
 class ChannelSettingsMenus:
     """Shows a place's settings to an admin of its server, and changes them. Rights are looked up each time."""
 
-    def __init__(self, settings: SettingsService, channel_access: ChannelAccess) -> None:
-        self._settings = settings
-        self._channel_access = channel_access
+    def __init__(self, app: DiscordApplication) -> None:
+        self._app = app
+        self._settings = app.user_actions.settings
 
     async def show(self, interaction: Interaction, place: int | None) -> None:
         """Show what applies in a place, with menus to change it; without a place, in the channel itself."""
@@ -63,7 +89,7 @@ class ChannelSettingsMenus:
         return None
 
     async def submit(self, interaction: Interaction, form: FormId, typed: str) -> None:
-        """Change what was typed into a form; whoever is no admin now is refused, whatever form they hold."""
+        """Change what was typed into a form; refuse anyone who is no admin now, whatever form they hold."""
         async with report_errors(interaction):
             await self._require_admin(interaction, int(form.subject))
             try:
@@ -83,28 +109,198 @@ class ChannelSettingsMenus:
 
     async def _menus(self, interaction: Interaction, place_id: int) -> SanitizedView:
         key = ThreadKey(PLATFORM, str(interaction.guild_id), str(place_id), "")
-        applies = await self._channel_access.settings(key)
+        applies = await self._app.channel_access.settings(key)
         bases = await self._settings.selectable_bases(await self._readers_of(interaction, place_id))
         place = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
-        kind = settings_menu.PlaceKind(
+        kind = PlaceKind(
             forum=isinstance(place, discord.ForumChannel | discord.CategoryChannel),
             channel=not isinstance(place, discord.ForumChannel),
             content=interaction.client.intents.message_content,
         )
-        return settings_menu.menu(place_id, applies, await self._settings.store.read(key.place), bases, kind)
+        return menu(place_id, applies, await self._settings.store.read(key.place), bases, kind)
 
     async def _readers_of(self, interaction: Interaction, place_id: int) -> Audience:
-        """Who reads in a channel; a category has no readers of its own, so that any base may be meant for it."""
+        """Return the audience of a channel; a category has no readers of its own, so any base may be chosen."""
         place = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
         if place is None or isinstance(place, discord.CategoryChannel):
             return Audience(administers=True)
-        return await self._channel_access.audience_of_channel(
+        return await self._app.channel_access.audience_of_channel(
             ThreadKey(PLATFORM, str(interaction.guild_id), str(place_id), "")
         )
 
     async def _require_admin(self, interaction: Interaction, place_id: int) -> None:
-        """Raises Denied, and puts it on record, for who may not; also for a place of another server."""
+        """Raise Denied, on record, for anyone who is no admin here; also for a place of another server."""
         channel = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
         place = channel_principal(PLATFORM, str(interaction.guild_id), str(place_id))
         allowed = is_admin(interaction) and channel is not None
         await self._settings.require_admin(person_of(interaction.user), place, is_admin=allowed)
+
+
+POSTS_LABELS = {
+    MenuOption.NO: "Answered only when they mention me",
+    MenuOption.YES: "All answered, except those of moderators",
+}
+NO_CONTENT = (
+    "-# ⚠ I cannot read messages that do not mention me: switch on “Message Content Intent” in the developer portal, "
+    "under Bot, and restart me."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceKind:
+    """What a place is: a category is both. ``content``: whether we may read what does not mention us."""
+
+    forum: bool = False
+    channel: bool = True
+    content: bool = True
+
+    @property
+    def takes_messages(self) -> bool:
+        """Return whether anything can be said in the place itself."""
+        return self.channel and not self.forum
+
+
+def menu(
+    place_id: int,
+    applies: ChannelSettings,
+    chosen: ChosenSettings,
+    bases: Sequence[str],
+    kind: PlaceKind = PlaceKind(),
+) -> SanitizedView:
+    """Return the settings of one channel or category: what applies, each above the menu that changes it."""
+    rows = [
+        *([_bases_row(place_id, applies, chosen, bases)] if bases else []),
+        _effort_row(place_id, applies, chosen),
+        _checkpoints_row(place_id, applies, chosen),
+        *([_reply_style_row(place_id, applies, chosen)] if kind.channel else []),
+        _auto_answer_row(place_id, applies, chosen),
+        *([_forum_posts_row(place_id, applies, chosen)] if kind.forum else []),
+        _other_row(place_id, applies, chosen, kind),
+        _handoff_row(place_id, applies),
+    ]
+    needs_content = applies.answers_unasked or (kind.forum and applies.forum_posts)
+    return layout(
+        Text(f"**How I answer in <#{place_id}>**", mentions=True),
+        *([Text(NO_CONTENT)] if needs_content and not kind.content else []),
+        *(item for one in rows for item in (Text(clip("\n".join(one.lines), 1_000), mentions=True), row(one.menu))),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What applies, in lines, above the menu that changes it."""
+
+    lines: tuple[str, ...]
+    menu: ui.Select[Any] | ui.RoleSelect[Any]
+
+
+def _line(name: str, value: str, chosen: object) -> str:
+    """Return what applies of one setting; marked where it was chosen here. ``chosen`` None: it was not."""
+    return f"**{name}**: {escape(value)}{' · set here' if chosen is not None else ''}"
+
+
+def _switch(name: str, on: bool, chosen: bool | None) -> str:
+    return _line(name, "yes" if on else "no", chosen)
+
+
+def _auto_label(applies: ChannelSettings) -> str:
+    if applies.auto_answer and not applies.answers_unasked:
+        return "Off: answers are private here"
+    return THRESHOLD_LABELS.get(applies.auto_answer) or f"When I am at least {applies.auto_answer:g} sure"
+
+
+def _bases_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, bases: Sequence[str]) -> _Row:
+    now = chosen.bases or ()
+    options = [discord.SelectOption(label=clip(name, 100), value=name[:100], default=name in now) for name in bases]
+    value = ", ".join(sorted(applies.bases)) if applies.bases else "everything that this channel can read"
+    menu = place_menu(SettingsMenu.BASES, place_id, "Everything this channel can read", options, several=True)
+    return _Row((_line("Knowledge bases", value, chosen.bases),), menu)
+
+
+def _effort_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
+    """Put profile and behaviour into one menu; each option says which of the two it sets."""
+    policy = applies.policy
+    profiles = [
+        _option(f"Search: {label}", ChosenSettings(profile=one), chosen.profile is one)
+        for one, label in PROFILE_LABELS.items()
+    ]
+    behaviours = [
+        _option(f"Caution: {label}", ChosenSettings(behaviour=one), chosen.behaviour is one)
+        for one, label in BEHAVIOUR_LABELS.items()
+    ]
+    hint = "Search effort and caution"
+    menu = place_menu(SettingsMenu.EFFORT, place_id, hint, [*profiles, *behaviours], several=True)
+    effort = _line("How much to search", PROFILE_LABELS[policy.profile], chosen.profile)
+    careful = _line("How careful to be", BEHAVIOUR_LABELS[policy.behaviour], chosen.behaviour)
+    return _Row((effort, careful), menu)
+
+
+def _option(label: str, chooses: ChosenSettings, chosen: bool = False) -> discord.SelectOption:
+    return discord.SelectOption(label=label, value=encode_setting(chooses), default=chosen)
+
+
+def _options(labels: Mapping[Any, str], chosen: Collection[object]) -> list[discord.SelectOption]:
+    return [discord.SelectOption(label=one, value=str(name), default=name in chosen) for name, one in labels.items()]
+
+
+def _checkpoints_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
+    on = applies.policy.checkpoints
+    asks = "; ".join(label for kind, label in CHECKPOINT_LABELS.items() if kind in on) or "never"
+    options = _options(CHECKPOINT_LABELS, on)
+    menu = place_menu(SettingsMenu.CHECKPOINTS, place_id, "Never", options, several=True)
+    return _Row((_line("I ask how to continue when", asks, chosen.checkpoints),), menu)
+
+
+def _reply_style_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
+    options = _options({style: REPLY_LABELS[style] for style in ReplyStyle}, [chosen.reply_style])
+    menu = place_menu(SettingsMenu.REPLY_STYLE, place_id, "Where answers appear", options)
+    return _Row((_line("Answers appear", REPLY_LABELS[applies.reply_style], chosen.reply_style),), menu)
+
+
+def _auto_answer_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
+    now, name = applies.auto_answer, "Questions that do not mention me"
+    labels = THRESHOLD_LABELS if now in THRESHOLD_LABELS else {**THRESHOLD_LABELS, now: _auto_label(applies)}
+    options = _options({threshold_name(value): label for value, label in labels.items()}, [threshold_name(now)])
+    options.append(discord.SelectOption(label="A number …", value=MenuOption.TYPE_NUMBER))
+    menu = place_menu(SettingsMenu.AUTO_ANSWER, place_id, name, options)
+    return _Row((_line(name, _auto_label(applies), chosen.auto_answer),), menu)
+
+
+def _forum_posts_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
+    now = MenuOption.YES if applies.forum_posts else MenuOption.NO
+    menu = place_menu(SettingsMenu.FORUM_POSTS, place_id, "New posts", _options(POSTS_LABELS, [now]))
+    return _Row((_line("New posts", POSTS_LABELS[now], chosen.forum_posts),), menu)
+
+
+def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, kind: PlaceKind) -> _Row:
+    """Offer all switches in one menu: each option says the opposite of what applies."""
+    policy, digest = applies.policy, applies.proposal_digest
+    proposals = _option(
+        "Don't post about proposals" if digest else PROPOSALS_LABEL, ChosenSettings(proposal_digest=not digest)
+    )
+    options = [
+        _option(
+            "Answer at once" if policy.sources_first else "Show sources before every answer",
+            ChosenSettings(sources_first=not policy.sources_first),
+        ),
+        _option(
+            "Don't suggest follow-up questions" if policy.follow_ups else FOLLOW_UPS_LABEL,
+            ChosenSettings(follow_ups=not policy.follow_ups),
+        ),
+        *([proposals] if digest or kind.takes_messages else []),
+        discord.SelectOption(label="Languages …", value=MenuOption.TYPE_LANGUAGES),
+        discord.SelectOption(label="Reset to the defaults", value=MenuOption.DEFAULTS),
+    ]
+    lines = (
+        _switch("Sources before an answer", policy.sources_first, chosen.sources_first),
+        _switch(FOLLOW_UPS_LABEL, policy.follow_ups, chosen.follow_ups),
+        _line("Languages", ", ".join(policy.languages) or "the asker's", chosen.languages),
+        *([_switch(PROPOSALS_LABEL, digest, chosen.proposal_digest)] if digest or kind.takes_messages else []),
+    )
+    return _Row(lines, place_menu(SettingsMenu.OTHER, place_id, "Change one of these", options))
+
+
+def _handoff_row(place_id: int, applies: ChannelSettings) -> _Row:
+    role = handoff_role(applies.handoff)
+    menu = role_menu(SettingsMenu.HANDOFF, place_id, "Ask a person: which role?", role)
+    return _Row((f"**Ask a person**: {f'<@&{role}>' if role else 'nobody yet'}",), menu)

@@ -1,23 +1,24 @@
 """``/kb`` and *Add to knowledge base*: Discord's form of what ``KnowledgeCommands`` does.
 
 The group is hidden from those who cannot manage the server; who may do what is the service's to decide, by rights that
-are looked up here, now. A reply's further buttons carry the id of the command they stand for, which is kept.
+are looked up here, now. A reply's further buttons carry the id of their command, which is kept.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any
 
 import discord
 from discord import app_commands, ui
 
-from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import base_channel_id, key_of, person_of
-from adapters.discord.inbound.interaction_responses import (
+from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     acknowledge,
     acknowledge_press,
+    context_menu,
     is_admin,
     private_target,
     report_errors,
@@ -25,22 +26,21 @@ from adapters.discord.inbound.interaction_responses import (
     show,
     tell,
 )
-from adapters.discord.inbound.options import context_menu
 from adapters.discord.kb.job_cards import JobCards, card
-from adapters.discord.kb.kept_commands import ButtonUse, DiscordKeptCommand
-from adapters.discord.kb.options import Subcommand, subcommands
+from adapters.discord.kb.options import Complete, kb_group
 from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.buttons import Interaction, KbButton
+from adapters.discord.outbound.application import DiscordApplication
+from adapters.discord.outbound.buttons import Button, Interaction, kb_button
 from adapters.discord.outbound.forms import files_form
-from adapters.discord.outbound.line_format import markdown_lines
 from adapters.discord.outbound.sanitizer import Text, choice
-from adapters.discord.outbound.text import clip
+from adapters.discord.outbound.text import clip, markdown_lines
 from core.model.conversation import Turn
 from core.model.incoming_events import FileReference, Permissions
+from core.model.records import PERSON
 from core.service.kb.commands import LARGEST_FILE, Caller, KbCommand, KbVerb
 from core.service.kb.job_cards import job_state, job_title
-from core.service.kb.kept_commands import KeptCommands
+from core.service.kb.kept_commands import KeptCommand, KeptCommands
 from core.service.kb.results import (
     CancelRequested,
     JobList,
@@ -56,63 +56,51 @@ from core.service.kb.text_layout import Part, lay_out
 from core.service.kb.text_spans import Line, strong
 from core.service.kb.wording import outcome_layout
 
+
+class ButtonUse(StrEnum):
+    """How a button's command is used."""
+
+    REPEATED = ""
+    ONCE = "once"  # one single time
+    ASIDE = "aside"  # its result does not replace the message that it is below
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscordKeptCommand(KeptCommand, place="discord/kb/{id}", subject="command"):
+    """The command of a button below a reply of ``/kb``, or of a form that brings files."""
+
+    person: str = field(default="", metadata=PERSON | {"stored": "by"})
+    use: ButtonUse = field(default=ButtonUse.REPEATED, metadata={"stored": "kind"})
+
+    @property
+    def acts_once(self) -> bool:
+        """Return whether one press alone counts."""
+        return self.use is ButtonUse.ONCE
+
+
 ELSEWHERE = "-# `/kb proposals approve` adds a proposal to another knowledge base."
 PROPOSALS = "/kb proposals list"
 PAGES_COMPLETED = 5
-LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and what stands around, are one message
-
-Complete = Callable[[Interaction, str], Coroutine[Any, Any, list[app_commands.Choice[str]]]]
+LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and the text around them, are one message
 
 
 class KbGroup:
-    """The commands, over whoever handles them."""
+    """``/kb`` and *Add to knowledge base*."""
 
-    def __init__(
-        self,
-        kb: KnowledgeCommands,
-        channel_access: ChannelAccess,
-        kept_commands: KeptCommands[DiscordKeptCommand],
-        cards: JobCards,
-    ) -> None:
+    def __init__(self, kb: KnowledgeCommands, app: DiscordApplication, cards: JobCards) -> None:
         self._kb = kb
-        self._channel_access = channel_access
-        self._kept_commands = kept_commands
+        self._app = app
         self._cards = cards
+        self._kept_commands = KeptCommands(app.message_states, app.user_actions.audit, DiscordKeptCommand)
 
     # --- what is registered
 
-    def commands(self) -> "Sequence[app_commands.Group | app_commands.ContextMenu]":
-        """What is registered with Discord."""
-        return (self.group(), context_menu("Add to knowledge base", self.add_message))
+    def commands(self) -> Sequence[app_commands.Group | app_commands.ContextMenu]:
+        """Return what is registered with Discord."""
+        return (kb_group(self), context_menu("Add to knowledge base", self.add_message))
 
-    def group(self) -> app_commands.Group:
-        """The group with all its subcommands."""
-        group = app_commands.Group(
-            name="kb",
-            description="For admins: manage knowledge bases",
-            guild_only=True,
-            default_permissions=discord.Permissions(manage_guild=True),
-        )
-        for one in subcommands(self):
-            if isinstance(one, Subcommand):
-                group.add_command(self._command(one))
-            else:
-                inner = app_commands.Group(name=one.name, description=one.description, parent=group)
-                for each in one.subcommands:
-                    inner.add_command(self._command(each))
-        return group
-
-    def _command(self, one: Subcommand) -> "app_commands.Command[Any, ..., Any]":
-        command: app_commands.Command[Any, ..., Any] = app_commands.Command(
-            name=one.name, description=one.description, callback=one.callback
-        )
-        for option, complete in self._completions(one.name).items():
-            if command.get_parameter(option) is not None:
-                command.autocomplete(option)(complete)
-        return command
-
-    def _completions(self, name: str) -> dict[str, Complete]:
-        """What completes each option of a subcommand. What was removed is no document that could be looked up."""
+    def completions(self, name: str) -> Mapping[str, Complete]:
+        """Return what completes each option of a subcommand; a removed document cannot be looked up."""
         found: dict[str, Complete] = {"knowledge": self._complete_base}
         found["id"] = self._complete_job if name == "cancel" else self._complete_proposal
         return found if name == "restore" else found | {"source": self._complete_source}
@@ -133,7 +121,7 @@ class KbGroup:
             await respond(interaction.response.send_modal(files_form(kept)))
 
     async def add_files(self, interaction: Interaction, kept: str, files: Sequence[FileReference]) -> None:
-        """The form came back with these files."""
+        """Add the files of a form."""
         action = await self._find(interaction, kept)
         large = [one.name for one in files if one.size > LARGEST_FILE]
         if large:
@@ -155,7 +143,7 @@ class KbGroup:
         await self.run(interaction, command)
 
     async def on_press(self, interaction: Interaction, kept: str) -> None:
-        """A button below a reply: the command it stands for, by the one it was offered to, with their rights now."""
+        """Run the command of a button, for the person it was offered to, with the rights they have now."""
         async with report_errors(interaction):
             action = await self._find(interaction, kept)
             await acknowledge_press(interaction)
@@ -171,12 +159,12 @@ class KbGroup:
         return None
 
     async def _find(self, interaction: Interaction, kept: str) -> DiscordKeptCommand:
-        """What a button or a form stands for, while a press can still be acknowledged. Raises NotFound."""
+        """Return the command of a button or a form, while a press can still be acknowledged. Raises NotFound."""
         async with asyncio.timeout(LOOK_UP_SECONDS):
             return await self._kept_commands.find(kept, person_of(interaction.user).id)
 
     async def add_message(self, interaction: Interaction, message: discord.Message) -> None:
-        """A message, with the thread that it stands in or that hangs on it."""
+        """Propose a message, with the thread that it is in or that it began."""
         async with report_errors(interaction):
             await acknowledge(interaction, alone=True)
             conversation = await conversation_of(interaction.client, reference_of(message), fallback=message)
@@ -184,7 +172,7 @@ class KbGroup:
             await self._show(interaction, await self._kb.propose(conversation, caller), caller)
 
     async def correct(self, interaction: Interaction, turn: Turn, answer: str, link: str | None) -> None:
-        """The right answer to a question, by someone who says it was answered wrongly. Acknowledged already."""
+        """Propose the right answer to a question. The interaction is acknowledged already."""
         caller = await self.caller(interaction)
         result = await self._kb.correct(
             turn.question, answer, link, caller, trace_id=turn.trace_id, bases=turn.source_bases
@@ -192,8 +180,8 @@ class KbGroup:
         await self._show(interaction, result, caller)
 
     async def caller(self, interaction: Interaction) -> Caller:
-        """Who calls, by what Discord says of them now."""
-        audience = await self._channel_access.audience_of_interaction(interaction)
+        """Return the caller, by what Discord says of them now."""
+        audience = await self._app.channel_access.audience_of_interaction(interaction)
         rights = Permissions(is_admin(interaction), audience.principals)
         thread = key_of(interaction.channel, interaction.guild_id, interaction.id)
         return Caller(person_of(interaction.user), rights, audience, thread, private_target(interaction))
@@ -203,7 +191,7 @@ class KbGroup:
     async def _show(
         self, interaction: Interaction, result: KbResult, caller: Caller, *, in_place: bool = False
     ) -> None:
-        """The result as a message of its own, or in place of the one whose button was pressed."""
+        """Show the result as a message of its own, or in place of the one whose button was pressed."""
         jobs = accepted_jobs(result)
         if isinstance(result, KbOutcome) and jobs:
             return await self._show_jobs(interaction, jobs, outcome_layout(result), caller, in_place=in_place)
@@ -213,7 +201,7 @@ class KbGroup:
         parts += await self._items(interaction, layout.parts if layout is not None else ())
         if isinstance(view, ProposalList) and view.proposals:
             parts.append(ui.TextDisplay(ELSEWHERE))
-        buttons: list[KbButton] = []
+        buttons: list[Button] = []
         if layout is not None and layout.confirm is not None:
             buttons.append(await self._action(interaction, layout.confirm, danger=True))
         if layout is not None:
@@ -225,7 +213,7 @@ class KbGroup:
         return None
 
     async def _items(self, interaction: Interaction, parts: Sequence[Part]) -> list[ui.Item[Any]]:
-        """Each part as a text, with a row of buttons below it where something can be done about it."""
+        """Return each part as a text, with a row of buttons below it where something can be done about it."""
         items: list[ui.Item[Any]] = []
         for part in parts:
             text = markdown_lines(part.lines)
@@ -234,7 +222,7 @@ class KbGroup:
                 items.append(layouts.row(*[await self._action(interaction, one) for one in part.actions]))
         return items
 
-    async def _action(self, interaction: Interaction, action: KbAction, *, danger: bool = False) -> KbButton:
+    async def _action(self, interaction: Interaction, action: KbAction, *, danger: bool = False) -> Button:
         use = ButtonUse.ONCE if action.once else ButtonUse.REPEATED
         return await self._button(interaction, action.command, action.label, use, danger=danger)
 
@@ -247,16 +235,14 @@ class KbGroup:
         *,
         in_place: bool,
     ) -> None:
-        """A card for each new job, which is edited from now on; what else is to be said goes with the first."""
+        """Show a card for each new job, which is edited from now on; other words go with the first."""
         for number, job in enumerate(jobs):
             beside = () if number else words
-            button = await self._button(interaction, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", ButtonUse.ASIDE)
-            cancel = button.kept
+            cancel = await self._keep(interaction, KbCommand(KbVerb.CANCEL, target=job.id), ButtonUse.ASIDE)
             message = await show(interaction, card(job, beside, cancel), in_place=in_place and not number)
             await self._cards.remember_message(job, caller, message, words=beside, cancel=cancel)
 
-    async def _neighbours(self, interaction: Interaction, page: Page) -> list[KbButton]:
-        """Buttons to the pages before and after this one."""
+    async def _neighbours(self, interaction: Interaction, page: Page) -> list[Button]:
         neighbours = (("Previous page", page.previous), ("Next page", page.next))
         return [await self._button(interaction, command, label) for label, command in neighbours if command is not None]
 
@@ -268,12 +254,12 @@ class KbGroup:
         use: ButtonUse = ButtonUse.REPEATED,
         *,
         danger: bool = False,
-    ) -> KbButton:
-        """A button for a command, which is kept."""
-        return KbButton.create(await self._keep(interaction, command, use), label, danger=danger)
+    ) -> Button:
+        """Make a button for a command, which is kept."""
+        return kb_button(await self._keep(interaction, command, use), label, danger=danger)
 
     async def _keep(self, interaction: Interaction, command: KbCommand, use: ButtonUse) -> str:
-        """Keep a command for the one who is offered it; the id that a button or a form carries."""
+        """Keep a command for the person it is offered to; return the id that a button or a form carries."""
         offered = DiscordKeptCommand(person=person_of(interaction.user).id, command=command, use=use)
         return await self._kept_commands.keep(offered)
 
@@ -297,7 +283,7 @@ class KbGroup:
     async def _autocomplete_ids(
         self, interaction: Interaction, typed: str, verb: KbVerb
     ) -> list[app_commands.Choice[str]]:
-        """What a list names by an id, so that nobody has to copy one; only an admin is shown the list."""
+        """Complete ids from a list, so that nobody has to copy one; only an admin sees the list."""
         if not is_admin(interaction):
             return []
         caller, found = await self.caller(interaction), dict[str, str]()
@@ -316,7 +302,7 @@ class KbGroup:
 
 
 def _names_by_id(result: KbResult) -> dict[str, str]:
-    """What a list's entries are called, by their ids: proposals, and jobs that are not over."""
+    """Return what a list's entries are called, by their ids: proposals, and jobs that are not over."""
     match result:
         case JobList(jobs=jobs):
             return {job.id: f"{job_title(job)}: {job_state(job)}" for job in jobs if not job.over}
@@ -327,7 +313,7 @@ def _names_by_id(result: KbResult) -> dict[str, str]:
 
 
 def _result_lines(result: KbResult) -> tuple[Line, ...]:
-    """What became of a command, in words; of jobs, which have cards of their own, what each does."""
+    """Say what became of a command; of jobs, which have cards of their own, only what each does."""
     outcome = result.outcome if isinstance(result, ProposalDecided) else result
     if not isinstance(outcome, KbOutcome):
         return ()

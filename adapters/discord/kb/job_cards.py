@@ -2,7 +2,7 @@
 
 It is edited under the token of an interaction, which Discord takes for a quarter of an hour. A job that lasts longer
 says its end directly. The card may be drawn by another process than the one that posted it, and the work may begin,
-or end, before the card is there: each draws what is latest, whoever comes second. An end that could not be shown is
+or end, before the card is there: each draws what is latest. An end that could not be shown is
 kept, for a process that starts or runs on.
 """
 
@@ -15,10 +15,10 @@ import structlog
 
 from adapters.discord.api.ids import PLATFORM
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.buttons import KbButton
-from adapters.discord.outbound.line_format import markdown_lines
+from adapters.discord.outbound.buttons import kb_button
 from adapters.discord.outbound.messages import TOKEN_SECONDS, Messages, Spot, interaction_time
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
+from adapters.discord.outbound.text import markdown_lines
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.model.incoming_events import ReplyTarget
 from core.model.jobs import Job
@@ -26,12 +26,11 @@ from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import Caller
 from core.service.kb.job_cards import JobCardStates, KeptJobCard, job_card
 from core.service.kb.summaries import JobSummary, summarize_job
-from core.service.kb.text_layout import plain_lines
 from core.service.kb.text_spans import Line, line_text
 
 log = structlog.get_logger(__name__)
 
-CATCHING_UP = 5  # times that a card is drawn anew because its job has gone on meanwhile
+CATCHING_UP = 5  # times that a card is drawn again because its job has gone on meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +44,13 @@ class CardWords:
 class DiscordJobCard(KeptJobCard, place="discord/job/{job}", subject="card"):
     """What a job's card shows, and the message that is it."""
 
-    asker: str = ""  # the Discord id of whoever asked for the job
+    asker: str = ""  # the Discord id of the person who asked for the job
     message: str = ""
     channel: str = ""
     token: str = ""  # of the interaction under which the message can be edited
     token_of: str = ""  # the id of that interaction, which says when it was
     words: CardWords | None = None  # what is said below the state, whatever that is
-    note: str = ""  # the same, as an earlier version kept it
     cancel: str = ""  # the kept command that ends the job
-    latest: str = ""  # the newest state in words, as an earlier version kept it
 
 
 class JobCards:
@@ -75,7 +72,7 @@ class JobCards:
     async def remember_message(
         self, job: JobSummary, caller: Caller, message: int, *, words: Sequence[Line] = (), cancel: str = ""
     ) -> None:
-        """Remember where the card stands that shows this job, and draw what has happened since.
+        """Remember which message is this job's card, and draw what has happened since.
 
         ``words`` are said below whatever the job's state is; ``cancel`` is the kept command that ends it.
         """
@@ -94,7 +91,7 @@ class JobCards:
             kept = await self._read(job.id)
 
     async def renew_token(self, job_id: str, person: str, token: str, token_of: str) -> None:
-        """This person pressed something on the card: it can be edited for another while, under the token of that."""
+        """Renew the token under which the card can be edited: this person pressed something on it."""
         await self._states.keep(DiscordJobCard(job=job_id, person=person, token=token, token_of=token_of))
 
     async def show_cancelling(self, job: JobSummary, person: str) -> None:
@@ -139,13 +136,16 @@ class JobCards:
         return await self._states.read(DiscordJobCard(job=job_id))
 
     async def _draw(self, kept: DiscordJobCard) -> None:
-        """Edit the card; where that is not possible any more, the end is said directly."""
+        """Edit the card; where that is not possible any more, say the end directly. What was forgotten is not drawn."""
+        if kept.state is None:
+            return
         await self._connected()
+        words = kept.words.lines if kept.words is not None else ()
         given = interaction_time(kept.token_of)
         if kept.message and self._now() - given < TOKEN_SECONDS:
             spot = Spot(int(kept.channel), token=kept.token, token_from=given, private=True)
             try:
-                await self._messages.edit(spot, int(kept.message), _kept_card(kept))
+                await self._messages.edit(spot, int(kept.message), card(kept.state, words, kept.cancel))
             except NotFound:
                 if not kept.over:
                     raise
@@ -154,38 +154,22 @@ class JobCards:
         if kept.over:
             direct = await self._messages.direct_channel(int(kept.asker))
             where = f"-# You asked for this in <#{kept.channel}>."
-            await self._messages.post(Spot(direct), _kept_card(kept, where), f"job-{kept.job}"[:25])
+            await self._messages.post(Spot(direct), card(kept.state, words, kept.cancel, where), f"job-{kept.job}"[:25])
 
 
 def card(job: JobSummary, words: Sequence[Line] = (), cancel: str = "", where: str = "") -> SanitizedView:
-    """The job's card, what was said of it, and a button for the command that is kept as ``cancel``, while it can be."""
+    """Show the job's card with ``words`` below, and a button for the command that is kept as ``cancel``."""
     shown = job_card(job)
-    button = KbButton.create(cancel, shown.cancel.label) if cancel and shown.cancel is not None else None
-    return _card(shown.lines, words, f"-# {shown.footer}", where, button)
-
-
-def _kept_card(kept: DiscordJobCard, where: str = "") -> SanitizedView:
-    """The card as it was last kept: as data, or by an earlier version as text."""
-    words = kept.words.lines if kept.words is not None else plain_lines(kept.note.splitlines())
-    if kept.newest is not None:
-        return card(kept.newest, words, kept.cancel, where)
-    button = KbButton.create(kept.cancel, "Cancel") if kept.cancel and not kept.over else None
-    return _card(plain_lines(kept.latest.splitlines()), words, "", where, button)
-
-
-def _card(
-    state: Sequence[Line], words: Sequence[Line], footer: str, where: str, button: KbButton | None
-) -> SanitizedView:
-    lines = [markdown_lines(state)]
+    lines = [markdown_lines(shown.lines)]
     lines += [f"-# {markdown_lines([line])}" for line in words if line_text(line).strip()]
-    parts: list[Any] = [Text("\n".join(filter(None, [*lines, footer, where])), mentions=True)]
-    if button is not None:
-        parts.append(layouts.row(button))
+    parts: list[Any] = [Text("\n".join(filter(None, [*lines, f"-# {shown.footer}", where])), mentions=True)]
+    if cancel and shown.cancel is not None:
+        parts.append(layouts.row(kb_button(cancel, shown.cancel.label)))
     return layouts.layout(*parts)
 
 
 def _with_place(job_id: str, person: str, target: ReplyTarget) -> DiscordJobCard:
-    """Where the job was asked for, by whom, and the token under which that is answered."""
+    """Return a card with the place and the asker of its job, and the token of that interaction."""
     return DiscordJobCard(
         job=job_id,
         person=person,

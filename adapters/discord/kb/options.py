@@ -1,23 +1,27 @@
-"""What each subcommand of ``/kb`` takes, as Discord's options, and the command it makes of that.
+"""The subcommands of ``/kb`` as a table: what each takes, as Discord's options, and the command it makes of that.
 
 Required options come first: Discord shows them in this order.
 """
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import discord
 from discord import app_commands
 
 from adapters.discord.api.ids import PLATFORM, guild_principal, role_principal, user_principal
-from adapters.discord.inbound.options import PlaceOption
+from adapters.discord.inbound.interactions import PlaceOption
 from adapters.discord.outbound.buttons import Interaction
 from core.model.principals import channel_principal
 from core.ports.job_store import Every
 from core.service.kb.commands import MOST_PAGES, KbCommand, KbVerb
 
 MOST_OPTIONS = 8  # of a command: what a person can take in at a glance; Discord would allow 25
+
+Command = app_commands.Command[Any, ..., Any]
+Complete = Callable[[Interaction, str], Coroutine[Any, Any, list[app_commands.Choice[str]]]]
 
 
 class KbRunner(Protocol):
@@ -32,169 +36,153 @@ class KbRunner(Protocol):
     async def add_conversation(self, interaction: Interaction, base: str) -> None:
         """Take in the conversation that the command was given in."""
 
-
-@dataclass(frozen=True, slots=True)
-class Subcommand:
-    """One subcommand: its name, what it says of itself, and what it takes."""
-
-    name: str
-    description: str
-    callback: Callable[..., Any]
+    def completions(self, name: str) -> Mapping[str, Complete]:
+        """Return what completes each option of a subcommand."""
 
 
 @dataclass(frozen=True, slots=True)
-class SubcommandGroup:
-    """Subcommands that are about the same kind of thing; Discord shows them under its name."""
+class Option:
+    """One option of a subcommand, and the field of a ``KbCommand`` that it fills; ``default`` None: it is required."""
 
     name: str
+    field: str
     description: str
-    subcommands: tuple[Subcommand, ...]
+    default: str | int | None = ""
+    type: Any = str
 
 
-def subcommands(kb: KbRunner) -> tuple[Subcommand | SubcommandGroup, ...]:
-    """All that ``/kb`` can do, at most ``MOST_OPTIONS`` to choose from at any point."""
-    verb, one, group = KbVerb, Subcommand, SubcommandGroup
-    add = (
-        one("files", "Add up to ten files in a form", _add_files(kb)),
-        one("link", "Add a page, a sitemap or a file, and pages below it", _add_link(kb)),
-        one("here", "Add this conversation, or those of this channel", _add_here(kb)),
-    )
-    sources = (
-        one("show", "Show one document", _about_source(kb, verb.SHOW)),
-        one("remove", "Remove a document", _about_source(kb, verb.REMOVE)),
-        one("restore", "Restore a removed document", _about_source(kb, verb.RESTORE)),
-        one("refresh", "Fetch a document again from its link", _about_source(kb, verb.REFRESH)),
-        one("schedule", "Refresh a link daily, weekly, on change or never", _schedule(kb)),
-    )
-    bases = (
-        one("create", "Create a knowledge base", _describe_command(kb, verb.CREATE)),
-        one("describe", "Describe what a knowledge base is about", _describe_command(kb, verb.DESCRIBE)),
-        one(
-            "grant",
-            "Restrict it to a channel, a role or a person, or open it to everyone",
-            _grant_command(kb, verb.GRANT),
-        ),
-        one("confirm", "After a data loss: its readers are right", _list_command(kb, verb.CONFIRM)),
-        one("revoke", "Stop a channel, a role or a person from reading it", _grant_command(kb, verb.REVOKE)),
-    )
-    jobs = (
-        one("list", "Jobs and their progress", _list_command(kb, verb.JOBS)),
-        one("cancel", "Cancel a job", _by_id(kb, verb.CANCEL)),
-        one("status", "Jobs, failures and schedules", _list_command(kb, verb.STATUS)),
-    )
-    proposals = (
-        one("list", "Proposals that wait for an admin", _list_command(kb, verb.PROPOSALS)),
-        one("approve", "Approve a proposal", _approve(kb)),
-        one("reject", "Reject a proposal", _by_id(kb, verb.REJECT)),
-    )
-    return (
-        group("add", "Add files, a link or this conversation", add),
-        one("list", "List knowledge bases, or the documents of one", _list_command(kb, verb.LIST)),
-        group("sources", "Show, remove, restore and refresh documents", sources),
-        group("bases", "Knowledge bases, and who may read them", bases),
-        group("jobs", "Jobs and their progress", jobs),
-        group("proposals", "Review proposals", proposals),
-        one("connect", "Connect Confluence, Google Drive and others", _plain_command(kb, verb.CONNECT)),
-        one("repair", "Restore passages that the index has lost", _list_command(kb, verb.REPAIR)),
-    )
+KNOWLEDGE = Option("knowledge", "base", "Which knowledge base")
+PAGE = Option("page", "page", "Which page", 1, app_commands.Range[int, 1, 1000])
+PAGES = Option("pages", "limit", "Follow the link to this many pages", 0, app_commands.Range[int, 0, MOST_PAGES])
+LIST = (KNOWLEDGE, PAGE)
+LINK = (Option("link", "target", "A page, a sitemap or a file", None), PAGES, KNOWLEDGE)
+SOURCE = (Option("source", "target", "Its title or path; leave it out for all of a knowledge base"), KNOWLEDGE)
+ABOUT = (
+    Option("knowledge", "base", "Its name", None),
+    Option("description", "text", "What it is about, to choose where to search"),
+)
+SCHEDULE = (
+    Option("source", "target", "A link, or a document from a link", None),
+    Option("every", "every", "How often", None),
+    PAGES,
+    KNOWLEDGE,
+)
+ID = (Option("id", "target", "Its id", None),)
+APPROVE = (
+    Option("id", "target", "Which proposal", None),
+    Option("knowledge", "base", "Which knowledge base it goes into"),
+)
 
 
-def _add_files(kb: KbRunner) -> Callable[..., Any]:
-    @app_commands.describe(knowledge="Which knowledge base")
+def kb_group(kb: KbRunner) -> app_commands.Group:
+    """Build the group ``/kb``, with at most ``MOST_OPTIONS`` to choose from at any point."""
+    verb = KbVerb
+    group = app_commands.Group(
+        name="kb",
+        description="For admins: manage knowledge bases",
+        guild_only=True,
+        default_permissions=discord.Permissions(manage_guild=True),
+    )
+
+    def one(name: str, description: str, verb: KbVerb, options: tuple[Option, ...]) -> Command:
+        return special(name, description, _callback(kb, verb, options))
+
+    def special(name: str, description: str, callback: Any) -> Command:
+        command: Command = app_commands.Command(name=name, description=description, callback=callback)
+        for option, complete in kb.completions(name).items():
+            if command.get_parameter(option) is not None:
+                command.autocomplete(option)(complete)
+        return command
+
+    def inner(name: str, description: str, *commands: Command) -> None:
+        below = app_commands.Group(name=name, description=description, parent=group)
+        for command in commands:
+            below.add_command(command)
+
+    inner(
+        "add",
+        "Add files, a link or this conversation",
+        special("files", "Add up to ten files in a form", _with_knowledge(kb.ask_for_files)),
+        one("link", "Add a page, a sitemap or a file, and pages below it", verb.INGEST, LINK),
+        special("here", "Add this conversation, or those of this channel", _with_knowledge(kb.add_conversation)),
+    )
+    group.add_command(one("list", "List knowledge bases, or the documents of one", verb.LIST, LIST))
+    inner(
+        "sources",
+        "Show, remove, restore and refresh documents",
+        one("show", "Show one document", verb.SHOW, SOURCE),
+        one("remove", "Remove a document", verb.REMOVE, SOURCE),
+        one("restore", "Restore a removed document", verb.RESTORE, SOURCE),
+        one("refresh", "Fetch a document again from its link", verb.REFRESH, SOURCE),
+        one("schedule", "Refresh a link daily, weekly, on change or never", verb.SCHEDULE, SCHEDULE),
+    )
+    grant = "Restrict it to a channel, a role or a person, or open it to everyone"
+    inner(
+        "bases",
+        "Knowledge bases, and who may read them",
+        one("create", "Create a knowledge base", verb.CREATE, ABOUT),
+        one("describe", "Describe what a knowledge base is about", verb.DESCRIBE, ABOUT),
+        special("grant", grant, _with_readers(kb, verb.GRANT)),
+        one("confirm", "After a data loss: its readers are right", verb.CONFIRM, LIST),
+        special("revoke", "Stop a channel, a role or a person from reading it", _with_readers(kb, verb.REVOKE)),
+    )
+    inner(
+        "jobs",
+        "Jobs and their progress",
+        one("list", "Jobs and their progress", verb.JOBS, LIST),
+        one("cancel", "Cancel a job", verb.CANCEL, ID),
+        one("status", "Jobs, failures and schedules", verb.STATUS, LIST),
+    )
+    inner(
+        "proposals",
+        "Review proposals",
+        one("list", "Proposals that wait for an admin", verb.PROPOSALS, LIST),
+        one("approve", "Approve a proposal", verb.APPROVE, APPROVE),
+        one("reject", "Reject a proposal", verb.REJECT, ID),
+    )
+    group.add_command(one("connect", "Connect Confluence, Google Drive and others", verb.CONNECT, ()))
+    group.add_command(one("repair", "Restore passages that the index has lost", verb.REPAIR, LIST))
+    return group
+
+
+def _callback(kb: KbRunner, verb: KbVerb, options: tuple[Option, ...]) -> Callable[..., Any]:
+    """Make what runs this verb; discord.py reads its options from the signature."""
+
+    async def run(interaction: Interaction, **given: Any) -> None:
+        await kb.run(interaction, KbCommand(verb, **{one.field: given[one.name] for one in options}))
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter("interaction", kind, annotation=discord.Interaction)]
+    for one in options:
+        default = inspect.Parameter.empty if one.default is None else one.default
+        parameters.append(inspect.Parameter(one.name, kind, default=default, annotation=one.type))
+    cast("Any", run).__signature__ = inspect.Signature(parameters)
+    if any(one.name == "knowledge" for one in options):
+        app_commands.rename(knowledge="kb")(run)
+    if any(one.name == "every" for one in options):
+        app_commands.choices(every=[app_commands.Choice(name=one.value, value=one.value) for one in Every])(run)
+    return app_commands.describe(**{one.name: one.description for one in options})(run)
+
+
+def _with_knowledge(do: Callable[[Interaction, str], Any]) -> Callable[..., Any]:
+    @app_commands.describe(knowledge=KNOWLEDGE.description)
     @app_commands.rename(knowledge="kb")
-    async def add_files(interaction: discord.Interaction, knowledge: str = "") -> None:
-        await kb.ask_for_files(interaction, knowledge)
+    async def run(interaction: discord.Interaction, knowledge: str = "") -> None:
+        await do(interaction, knowledge)
 
-    return add_files
+    return run
 
 
-def _add_link(kb: KbRunner) -> Callable[..., Any]:
+def _with_readers(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
     @app_commands.describe(
-        link="A page, a sitemap or a file",
-        pages="Follow the link to this many pages",
-        knowledge="Which knowledge base",
+        knowledge=KNOWLEDGE.description,
+        channel="Whoever can read this channel",
+        role="Whoever has this role",
+        person="One person",
+        principal="Any other, as I write them, or “everyone”",
     )
     @app_commands.rename(knowledge="kb")
-    async def add_link(
-        interaction: discord.Interaction,
-        link: str,
-        pages: app_commands.Range[int, 0, MOST_PAGES] = 0,
-        knowledge: str = "",
-    ) -> None:
-        await kb.run(interaction, KbCommand(KbVerb.INGEST, base=knowledge, target=link, limit=pages))
-
-    return add_link
-
-
-def _add_here(kb: KbRunner) -> Callable[..., Any]:
-    @app_commands.describe(knowledge="Which knowledge base")
-    @app_commands.rename(knowledge="kb")
-    async def add_here(interaction: discord.Interaction, knowledge: str = "") -> None:
-        await kb.add_conversation(interaction, knowledge)
-
-    return add_here
-
-
-def _plain_command(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
-    async def run_plain(interaction: discord.Interaction) -> None:
-        await kb.run(interaction, KbCommand(verb))
-
-    return run_plain
-
-
-def _list_command(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
-    async def run_list(
-        interaction: discord.Interaction, knowledge: str = "", page: app_commands.Range[int, 1, 1000] = 1
-    ) -> None:
-        await kb.run(interaction, KbCommand(verb, base=knowledge, page=page))
-
-    return app_commands.describe(knowledge="Which knowledge base", page="Which page")(
-        app_commands.rename(knowledge="kb")(run_list)
-    )
-
-
-def _about_source(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
-    async def about_source(interaction: discord.Interaction, source: str = "", knowledge: str = "") -> None:
-        await kb.run(interaction, KbCommand(verb, base=knowledge, target=source))
-
-    return app_commands.describe(
-        source="Its title or path; leave it out for all of a knowledge base", knowledge="Which knowledge base"
-    )(app_commands.rename(knowledge="kb")(about_source))
-
-
-def _schedule(kb: KbRunner) -> Callable[..., Any]:
-    @app_commands.describe(
-        source="A link, or a document from a link",
-        every="How often",
-        pages="Follow the link to this many pages",
-        knowledge="Which knowledge base",
-    )
-    @app_commands.choices(every=[app_commands.Choice(name=one.value, value=one.value) for one in Every])
-    @app_commands.rename(knowledge="kb")
-    async def schedule(
-        interaction: discord.Interaction,
-        source: str,
-        every: str,
-        pages: app_commands.Range[int, 0, MOST_PAGES] = 0,
-        knowledge: str = "",
-    ) -> None:
-        command = KbCommand(KbVerb.SCHEDULE, base=knowledge, target=source, every=every, limit=pages)
-        await kb.run(interaction, command)
-
-    return schedule
-
-
-def _describe_command(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
-    async def run_describe(interaction: discord.Interaction, knowledge: str, description: str = "") -> None:
-        await kb.run(interaction, KbCommand(verb, base=knowledge, text=description))
-
-    return app_commands.describe(knowledge="Its name", description="What it is about, to choose where to search")(
-        app_commands.rename(knowledge="kb")(run_describe)
-    )
-
-
-def _grant_command(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
-    async def run_grant(
+    async def run(
         interaction: discord.Interaction,
         knowledge: str,
         channel: app_commands.Transform[int, PlaceOption] | None = None,
@@ -210,26 +198,4 @@ def _grant_command(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
         named += [user_principal(person.id)] if person is not None else []
         await kb.run(interaction, KbCommand(verb, base=knowledge, principals=tuple(named)))
 
-    return app_commands.describe(
-        knowledge="Which knowledge base",
-        channel="Whoever can read this channel",
-        role="Whoever has this role",
-        person="One person",
-        principal="Any other, as I write them, or “everyone”",
-    )(app_commands.rename(knowledge="kb")(run_grant))
-
-
-def _approve(kb: KbRunner) -> Callable[..., Any]:
-    @app_commands.describe(id="Which proposal", knowledge="Which knowledge base it goes into")
-    @app_commands.rename(knowledge="kb")
-    async def approve(interaction: discord.Interaction, id: str, knowledge: str = "") -> None:  # noqa: A002 - as below
-        await kb.run(interaction, KbCommand(KbVerb.APPROVE, base=knowledge, target=id))
-
-    return approve
-
-
-def _by_id(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
-    async def by_id(interaction: discord.Interaction, id: str) -> None:  # noqa: A002 - the option's name for people
-        await kb.run(interaction, KbCommand(verb, target=id))
-
-    return app_commands.describe(id="Its id")(by_id)
+    return run

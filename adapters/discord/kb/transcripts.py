@@ -1,6 +1,7 @@
-"""What was said, as documents: a thread, a message by itself, or a channel's own days, by the names people have here.
+"""What the knowledge service uses of Discord: attached files, and conversations as documents.
 
-Our own answers are left out, and so are other bots: what is kept is what people told each other.
+A conversation is a thread, a message by itself, or a channel's own days, by the names people have here. Our own answers
+and other bots are left out.
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -9,20 +10,25 @@ from itertools import groupby
 import discord
 
 from adapters.discord.api.errors import api_call
+from adapters.discord.api.http import download, file_name
 from adapters.discord.inbound.message_parser import may_be_for_us, mentions_us
-from adapters.discord.inbound.message_words import BotIdentity, bot_identity, words_of
+from adapters.discord.inbound.message_words import bot_identity, words_of
+from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.text import clip
+from core.model.conversation import ThreadKey
 from core.model.document_content import Conversation, TranscriptMessage
 from core.model.errors import NotFound
+from core.service.kb.commands import LARGEST_FILE
 
 MOST_MESSAGES = 2_000  # of one thread, and of a channel's own history
+DOWNLOAD_SECONDS = 60.0
 READ_SECONDS = 120.0  # a channel is read in some twenty calls, which Discord may slow down
 GONE = "That conversation no longer exists."
 NOTHING_TO_KEEP = "That message has no text to add."
 
 
 def reference_of(message: discord.Message) -> str:
-    """The conversation that a message stands in, or begins: its server, channel and thread."""
+    """Return the conversation that a message is in, or begins: its server, channel and thread."""
     guild = message.guild.id if message.guild else 0
     if isinstance(message.channel, discord.Thread):
         return f"{guild}/{message.channel.parent_id}/{message.channel.id}"
@@ -32,7 +38,7 @@ def reference_of(message: discord.Message) -> str:
 async def conversation_of(
     client: discord.Client, reference: str, *, fallback: discord.Message | None = None
 ) -> Conversation:
-    """One thread as a document; a message without a thread (``fallback``) is a conversation of one. Raises NotFound."""
+    """Return one thread as a document; a message without one (``fallback``) is all of it. Raises NotFound."""
     thread_id = int(reference.rpartition("/")[2])
     async with api_call("read that conversation", READ_SECONDS):
         try:
@@ -43,7 +49,7 @@ async def conversation_of(
             return await _of_thread(client, reference, thread)
     if fallback is None:
         raise NotFound(GONE)
-    title = clip(" ".join(words_of(fallback, _us(client, fallback.guild)).split()), 80) or "A message"
+    title = clip(" ".join(words_of(fallback, bot_identity(client, fallback.guild)).split()), 80) or "A message"
     conversation = _conversation(client, reference, title, [fallback])
     if not conversation.messages:
         raise NotFound(NOTHING_TO_KEEP)
@@ -51,7 +57,7 @@ async def conversation_of(
 
 
 async def conversations_in(client: discord.Client, channel_id: int, limit: int) -> AsyncIterator[Conversation]:
-    """A channel's threads, and its own days without what began a thread: the latest first, at most ``limit``.
+    """Return a channel's threads, and its own days without what began a thread: the latest first, at most ``limit``.
 
     Threads that we started are questions to us, not knowledge, and what is said in private threads stays there: such a
     thread is kept when somebody asks for it in the thread itself. Raises NotFound for a place that has no history.
@@ -73,7 +79,7 @@ async def conversations_in(client: discord.Client, channel_id: int, limit: int) 
 
 
 async def _place(client: discord.Client, place_id: int) -> object:
-    """A channel or thread, in a server whose roles are known: who holds no gateway has to ask for them."""
+    """Return a channel or thread, in a server whose roles are known: without the gateway they are fetched."""
     place = await client.fetch_channel(place_id)
     if not isinstance(place, discord.abc.GuildChannel | discord.Thread) or not place.guild.unavailable:
         return place
@@ -84,7 +90,7 @@ async def _place(client: discord.Client, place_id: int) -> object:
 async def _threads(
     client: discord.Client, place: discord.TextChannel | discord.ForumChannel, limit: int
 ) -> list[discord.Thread]:
-    """Those that are open, then those that were put away. Asked for: who holds no gateway is told of none."""
+    """Return open threads, then archived ones, over REST: a process without the gateway is sent none."""
     threads = [one for one in await place.guild.active_threads() if one.parent_id == place.id]
     threads.sort(key=lambda one: one.id, reverse=True)
     if len(threads) < limit:
@@ -94,9 +100,9 @@ async def _threads(
 
 
 async def _days(client: discord.Client, place: discord.TextChannel) -> list[list[discord.Message]]:
-    """What was said in the channel itself, by day (UTC); a day that was not read to its beginning is left out."""
+    """Return what was said in the channel itself, by day (UTC), without a day that was read in part."""
     read = [one async for one in place.history(limit=MOST_MESSAGES)][::-1]
-    us = _us(client, place.guild)
+    us = bot_identity(client, place.guild)
     days = [list(day) for _, day in groupby(read, key=lambda one: one.created_at.date())]
     if len(read) == MOST_MESSAGES and len(days) > 1:
         days = days[1:]
@@ -109,7 +115,7 @@ async def _read(
     place: discord.TextChannel | discord.ForumChannel,
     one: "discord.Thread | list[discord.Message]",
 ) -> Conversation | None:
-    """One of them; None when it has gone since it was listed."""
+    """Return one of them; None when it has gone since it was listed."""
     if isinstance(one, discord.Thread):
         try:
             async with api_call("read that conversation", READ_SECONDS):
@@ -138,10 +144,36 @@ def _messages_of(client: discord.Client, messages: Iterable[discord.Message]) ->
         if message.type is discord.MessageType.thread_starter_message and message.reference is not None:
             original = message.reference.resolved
             shown = original if isinstance(original, discord.Message) else message
-        text = words_of(shown, _us(client, message.guild))
+        text = words_of(shown, bot_identity(client, message.guild))
         if may_be_for_us(shown) and text:
             yield TranscriptMessage(shown.author.display_name, shown.created_at, text)
 
 
-def _us(client: discord.Client, guild: discord.Guild | None) -> BotIdentity:
-    return bot_identity(client.user.id if client.user else 0, guild)
+async def download_file(reference: str) -> tuple[str, bytes]:
+    """Return (name, bytes) of an attached file by its address, of LARGEST_FILE bytes at most.
+
+    Raises FetchRefused when it is not there any more, DocumentRejected, PlatformUnavailable.
+    """
+    return file_name(reference), await download(reference, LARGEST_FILE, DOWNLOAD_SECONDS)
+
+
+class DiscordTranscripts:
+    """``core.ports.platform.Transcript``; a job that goes on after a restart waits for the connection."""
+
+    def __init__(self, app: DiscordApplication) -> None:
+        self._app = app
+
+    async def conversation(self, reference: str) -> Conversation:
+        """Read one thread. Raises NotFound when it is not there, PlatformUnavailable."""
+        await self._app.connected()
+        return await conversation_of(self._app.client(), reference)
+
+    def reference_of(self, thread: ThreadKey) -> str:
+        """Return the reference to a thread in which we were asked."""
+        return f"{thread.space}/{thread.channel}/{thread.thread}"
+
+    async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
+        """Read the latest conversations of a channel. Raises NotFound when it has none, PlatformUnavailable."""
+        await self._app.connected()
+        async for conversation in conversations_in(self._app.client(), int(channel), limit):
+            yield conversation

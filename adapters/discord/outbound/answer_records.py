@@ -1,10 +1,17 @@
-"""What is kept of an answer on Discord: which messages show it, how far it is, and what leads from them back to it."""
+"""What is stored of an answer on Discord, and what leads from a button, a message or an edit back to its question.
 
-from dataclasses import dataclass, field
+A button names a trace, a reply names a message of ours; both lead to a conversation here. Of several edits in quick
+succession only the last is answered: an edit waits in the inbox, and a later one or a repeated one is recognized here.
+"""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from core.model.conversation import ThreadKey
-from core.model.incoming_events import IncomingMessage
+from core.model.incoming_events import IncomingMessage, ReplyMode
 from core.model.records import PERSON, THREAD, UNSTORED, ChatQuestionState, Record
+from core.ports.chat import Superseded
+from core.ports.message_state import MessageStateStore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +41,7 @@ class AnsweredTrace(Record, place="discord/trace/{trace}", subject="where"):
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerMessage(Record, place="discord/message/{message}", subject="where"):
-    """The conversation that a message of ours belongs to, where it stands in no thread of its own."""
+    """The conversation that a message of ours belongs to, where it is in no thread of its own."""
 
     message: str
     thread: ThreadKey | None = field(default=None, metadata=THREAD)
@@ -58,3 +65,123 @@ class LatestConversation(Record, place="discord/last/{place}", subject="where", 
     reader: str
     thread: ThreadKey | None = field(default=None, metadata=THREAD)
     asker: str = field(default="", metadata=PERSON | UNSTORED)
+
+
+_ANYBODY = "anybody"
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredQuestion:
+    """The question behind a trace. ``subject`` is its message's id, ``asker`` its author's qualified id."""
+
+    thread: ThreadKey
+    subject: str
+    asker: str
+    private: bool
+    asked_at: str = ""  # channel/message of a question that is answered elsewhere
+
+
+class AnswerIndex:
+    """Finds conversations by trace and by message; kept for as long as everything about messages is."""
+
+    def __init__(self, message_states: MessageStateStore) -> None:
+        self._message_states = message_states
+
+    async def keep(self, trace_id: str, message: IncomingMessage) -> None:
+        """Remember which question a trace belongs to."""
+        thread, asker, target = message.thread, message.asker.id, message.reply_target
+        answered = AnsweredTrace(
+            trace=trace_id,
+            thread=thread,
+            subject=message.id,
+            asker=asker,
+            private=message.private,
+            asked_at=f"{target.channel}/{target.message}" if target.mode is ReplyMode.DIRECT else "",
+        )
+        readers = [asker] if message.private else [asker, _ANYBODY]
+        latest = [LatestConversation(place=thread.place, reader=one, thread=thread, asker=asker) for one in readers]
+        await self._message_states.save(answered, *latest)
+
+    async def latest_in(self, place: str, person_id: str) -> ThreadKey | None:
+        """Return the conversation in a channel that this person asked in last, or else anybody did publicly."""
+        every = await self._message_states.read_entries(LatestConversation(place=place, reader=""))
+        found = {one.reader: one.thread for one in every}
+        return found.get(person_id) or found.get(_ANYBODY)
+
+    async def find(self, trace_id: str) -> AnsweredQuestion | None:
+        """Return the question behind a trace, while it is kept."""
+        kept = await self._message_states.read(AnsweredTrace(trace=trace_id))
+        if kept is None or kept.thread is None:
+            return None
+        return AnsweredQuestion(kept.thread, kept.subject, kept.asker, kept.private, kept.asked_at)
+
+    async def keep_message(self, message_id: int | str, question: IncomingMessage) -> None:
+        """Remember which conversation a message of ours belongs to that is in no thread of its own."""
+        asker = question.asker.id
+        await self._message_states.save(AnswerMessage(message=str(message_id), thread=question.thread, asker=asker))
+
+    async def keep_question(self, question: IncomingMessage) -> None:
+        """Remember which conversation someone's own message belongs to, where its place does not say so."""
+        asker = question.asker.id
+        await self._message_states.save(QuestionMessage(message=question.id, thread=question.thread, asker=asker))
+
+    async def thread_of_question(self, message_id: int | str) -> ThreadKey | None:
+        """Return the conversation that a person's message began or went on with, where that was kept."""
+        kept = await self._message_states.read(QuestionMessage(message=str(message_id)))
+        return kept.thread if kept is not None else None
+
+    async def thread_of_answer(self, message_id: int | str) -> ThreadKey | None:
+        """Return the conversation that a message of ours belongs to, where that was kept."""
+        kept = await self._message_states.read(AnswerMessage(message=str(message_id)))
+        return kept.thread if kept is not None else None
+
+
+def stamp_of(edited_at: datetime | None) -> str:
+    """Return when a message was edited, as its address carries it; empty when it was not."""
+    return f"{edited_at.timestamp():.6f}" if edited_at is not None else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditVersion(Record, place="{thread}", subject="edit:{message}"):
+    """When a message was edited last, in seconds since the epoch: as announced, and as taken in."""
+
+    thread: ThreadKey = field(metadata=THREAD)
+    message: str
+    asker: str = field(default="", metadata=PERSON)
+    newest: float = 0.0
+    heard: float = 0.0
+
+
+class EditVersions:
+    """Remembers the latest wording of each question, for as long as everything about messages is kept."""
+
+    def __init__(self, message_states: MessageStateStore) -> None:
+        self._message_states = message_states
+
+    async def is_news(self, message: IncomingMessage) -> bool:
+        """Return whether this edit is later than every one that was taken in."""
+        return _edited_at(message) > (await self._read(message)).heard
+
+    async def announce(self, message: IncomingMessage) -> None:
+        """Note that this edit is on its way in: an earlier wording need not be answered any more."""
+        await self._message_states.save(replace(_version(message), newest=_edited_at(message)))
+
+    async def note_kept(self, message: IncomingMessage) -> None:
+        """Note that this edit is in the inbox."""
+        await self._message_states.save(replace(_version(message), heard=_edited_at(message)))
+
+    async def check(self, message: IncomingMessage) -> None:
+        """Raise Superseded when a later wording of this message has come."""
+        if (await self._read(message)).newest > _edited_at(message):
+            raise Superseded("This question has been edited again.")
+
+    async def _read(self, message: IncomingMessage) -> EditVersion:
+        return await self._message_states.read(_version(message)) or _version(message)
+
+
+def _version(message: IncomingMessage) -> EditVersion:
+    return EditVersion(thread=message.thread, message=message.id, asker=message.asker.id)
+
+
+def _edited_at(message: IncomingMessage) -> float:
+    return float(message.reply_target.edited or 0.0)

@@ -1,24 +1,146 @@
-"""One answer on Discord: the delivery engine over Discord's messages, and what is kept and looked up beside it."""
+"""One answer on Discord: the delivery engine over Discord's messages, and what is stored beside it.
 
-from collections.abc import Awaitable, Callable, Sequence
+The messages of an answer are in a thread, a reply, an interaction's response or a direct message.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
+from discord import ui
+
+from adapters.discord.api.errors import RequestRefused, TokenRefused
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
-from adapters.discord.outbound.answer_renderer import DiscordRenderer
-from adapters.discord.outbound.answer_surface import DiscordSurface, translated
-from adapters.discord.outbound.edit_versions import EditVersions
-from adapters.discord.outbound.layouts import Extras
-from adapters.discord.outbound.messages import Messages
+from adapters.discord.outbound.application import DiscordApplication
+from adapters.discord.outbound.layouts import DiscordRenderer, Extras
+from adapters.discord.outbound.messages import Messages, Spot, interaction_time, nonce, spot_of
 from adapters.discord.outbound.sanitizer import SanitizedView
 from adapters.discord.outbound.text import escape
-from core.model.incoming_events import IncomingMessage, ReplyMode
+from core.model.errors import Denied, NotFound, PlatformUnavailable
+from core.model.incoming_events import IncomingMessage, ReplyMode, ReplyTarget
 from core.model.records import ChatQuestionState
-from core.ports.chat import AnswerPlace, Concluded, DeliveryHooks, End, Manners, Work
+from core.ports.chat import (
+    AnswerPlace,
+    CallRefused,
+    Concluded,
+    DeliveryHooks,
+    End,
+    Manners,
+    NoAnswer,
+    PartKey,
+    Refusal,
+    Work,
+)
 from core.ports.platform import MessageState
 from core.service.delivery.delivery import AnswerDelivery
 from core.service.delivery.pacing import LIMITS, PacingLimits
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise what Discord's calls raise in the engine's terms; a refused token makes the whole delivery wait."""
+    try:
+        yield
+    except TokenRefused:
+        raise
+    except PlatformUnavailable as error:
+        raise NoAnswer(str(error)) from error
+    except NotFound as error:
+        raise CallRefused(Refusal.GONE, str(error)) from error
+    except Denied as error:
+        raise CallRefused(Refusal.DENIED, str(error)) from error
+    except RequestRefused as error:
+        raise CallRefused(Refusal.REJECTED, str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class DiscordSurface:
+    """``core.ports.chat.Surface`` for one question. ``question`` names the thread that is started on it."""
+
+    messages: Messages
+    message_state: MessageState[DiscordQuestionState]
+    target: ReplyTarget
+    question: str
+
+    @property
+    def home(self) -> None:
+        """Return None: the place may have to be made first."""
+
+    async def settle(self, first: str) -> tuple[AnswerPlace, str]:
+        """Find the place, or start a thread on the question; where none can be started, a reply."""
+        mode, target = self.target.mode, self.target
+        with translated():
+            if mode is ReplyMode.START:
+                thread = await self.messages.start_thread(target, self.question)
+                return (
+                    AnswerPlace(ReplyMode.REPLY, target.channel) if thread is None else AnswerPlace(mode, str(thread))
+                ), first
+            if mode is ReplyMode.DIRECT:
+                return AnswerPlace(mode, str(await self.messages.direct_channel(int(target.asker)))), first
+        return AnswerPlace(mode, target.channel), target.response or first
+
+    async def next_place(self, mode: ReplyMode) -> AnswerPlace | None:
+        """Return a reply in the channel, or the direct messages with the asker; None for what was asked directly."""
+        target = self.target
+        if not target.guild or not target.asker:
+            return None
+        if mode is ReplyMode.REPLY:
+            return AnswerPlace(mode, target.channel)
+        with translated():
+            return AnswerPlace(mode, str(await self.messages.direct_channel(int(target.asker))))
+
+    async def is_deleted(self, place: AnswerPlace) -> bool:
+        """Return whether a thread was deleted."""
+        return await self.messages.is_gone(int(place.channel))
+
+    async def post(self, place: AnswerPlace, payload: SanitizedView, key: PartKey) -> str:
+        """Post a message under a nonce, in which what it replaces is named: that makes it another message."""
+        spot = self._spot(place)
+        name = f"{place.channel}/{f'part-{key.number}' if key.number else 'message'}"
+        name += (f"/{key.instead_of}" if key.instead_of else "") + ("/plain" if key.plain else "")
+        kept = self.message_state.kept
+        with translated():
+            posted = await self.messages.post(
+                spot.without_reply() if key.plain else spot, payload, nonce(str(kept.thread), kept.message, name)
+            )
+        return str(posted)
+
+    async def edit(
+        self, place: AnswerPlace, message: str, payload: SanitizedView, *, number: int = 0, once: bool = False
+    ) -> None:
+        """Replace what a message shows."""
+        with translated():
+            await self.messages.edit(self._spot(place), int(message), payload)
+
+    async def delete(self, place: AnswerPlace, message: str) -> None:
+        """Delete a message."""
+        with translated():
+            await self.messages.remove(self._spot(place), int(message))
+
+    async def find(self, place: AnswerPlace, key: PartKey, known: Collection[str]) -> str:
+        """Nothing has to be looked for: posted again under its nonce, a message is the same one."""
+        return ""
+
+    async def add_row(self, place: AnswerPlace, message: str, row: ui.ActionRow[Any]) -> None:
+        """Add a row of buttons to what a message shows."""
+        with translated():
+            await self.messages.add_row(self._spot(place), int(message), row)
+
+    def _spot(self, place: AnswerPlace) -> Spot:
+        """Return where messages of this place go; under the newest token that a press has given us."""
+        target, kept, channel = self.target, self.message_state.kept, int(place.channel)
+        if place.mode is ReplyMode.DIRECT:
+            return Spot(channel)
+        if place.mode is ReplyMode.REPLY:
+            guild, message = int(target.guild) if target.guild else None, target.message
+            return Spot(channel, guild, int(message) if message else None)
+        spot = spot_of(target, channel)
+        if spot.private and kept.token:
+            return replace(spot, reply_to=None, token=kept.token, token_from=interaction_time(kept.token_of))
+        return spot
+
 
 MANNERS = Manners(edit_seconds=1.2, opening=(1.0,), editing=(1.0, 3.0, 8.0), posting=(2.0, 5.0, 15.0, 30.0))
 NOT_DIRECTLY = (
@@ -28,12 +150,9 @@ NOT_DIRECTLY = (
 
 @dataclass(frozen=True, slots=True)
 class DiscordAnswers:
-    """Makes the delivery of each answer. ``connected`` waits until something can be shown."""
+    """Makes the delivery of each answer; ``extras`` are the buttons that depend on the place."""
 
-    messages: Messages
-    answer_index: AnswerIndex
-    edit_versions: EditVersions
-    connected: Callable[[], Awaitable[None]]
+    app: DiscordApplication
     extras: Callable[[IncomingMessage], Awaitable[Extras]]
     manners: Manners = MANNERS
     limits: PacingLimits = LIMITS
@@ -56,7 +175,7 @@ class DiscordAnswers:
 
     def surface(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> DiscordSurface:
         """Return where messages of the answer to this question go."""
-        return DiscordSurface(self.messages, message_state, message.reply_target, message.text)
+        return DiscordSurface(self.app.messages, message_state, message.reply_target, message.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +188,11 @@ class _DiscordHooks(DeliveryHooks[SanitizedView]):
 
     async def prepare(self) -> Sequence[str]:
         """Raise Superseded when the question was edited again: what is parked goes on, whatever its wording is now."""
-        await self.answers.connected()
+        await self.answers.app.connected()
         kept = self.message_state.kept
         if not kept.outcome:
-            await self.answers.edit_versions.check(self.message)
-        await self.answers.answer_index.keep(self.trace_id, self.message)
+            await self.answers.app.edit_versions.check(self.message)
+        await self.answers.app.answer_index.keep(self.trace_id, self.message)
         return [escape(kept.chosen)] if kept.chosen else []
 
     def opening(self, state: ChatQuestionState) -> ChatQuestionState:
@@ -81,10 +200,10 @@ class _DiscordHooks(DeliveryHooks[SanitizedView]):
         return replace(state, question=self.message, trace=self.trace_id)
 
     async def remember(self, place: AnswerPlace, messages: Sequence[str]) -> None:
-        """A reply to any part of it goes on with this conversation, where it is in no thread of its own."""
+        """Remember the messages of an answer outside a thread: a reply to any of them continues the conversation."""
         if place.mode in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
             for posted in messages:
-                await self.answers.answer_index.keep_message(posted, self.message)
+                await self.answers.app.answer_index.keep_message(posted, self.message)
 
     async def ending(self, end: End, work: Work) -> None:
         if isinstance(end, Concluded):
@@ -94,10 +213,10 @@ class _DiscordHooks(DeliveryHooks[SanitizedView]):
         """Archive a thread that was started for the answer, if it holds nothing else."""
         if place.mode is ReplyMode.START:
             with translated():
-                await self.answers.messages.archive_empty(int(place.channel))
+                await self.answers.app.messages.archive_empty(int(place.channel))
 
     def last_words(self, trace_id: str) -> tuple[AnswerPlace, SanitizedView] | None:
-        """Tell whoever asked where answers are direct, and cannot be written to, why there is none."""
+        """Tell an asker who takes no direct messages, where answers are direct, why there is none."""
         target = self.message.reply_target
         if target.mode is not ReplyMode.DIRECT or not target.guild:
             return None

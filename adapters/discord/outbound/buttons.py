@@ -1,6 +1,6 @@
-"""Buttons that outlive a restart: each is recognised by its id, which names a trace or a checkpoint and nothing else.
+"""Buttons and menus that outlive a restart: each is recognized by its id, which names a trace, a checkpoint or a place.
 
-What a press does is the ``ButtonHandlers``' business, which the client carries; nothing in a button is trusted.
+What a press does is decided by the ``ButtonHandlers`` that the client carries; nothing in a button is trusted.
 """
 
 import re
@@ -11,14 +11,22 @@ from typing import Any, Self, cast
 import discord
 from discord import ui
 
-from adapters.discord.outbound.payloads import SettingsMenu
+from adapters.discord.outbound.forms import SettingsMenu
 from adapters.discord.outbound.text import LABEL_LIMIT, clip
 from core.model.inquiry import Choice
 from core.service.actions.presses import ROWS, AnswerAction
 from core.service.actions.wording import ANSWER_AGAIN
 
 Interaction = discord.Interaction[Any]
-_MENUS = "|".join(SettingsMenu)
+Button = ui.Button[Any]
+AGAIN = "footnote:again:"
+_IDS = (
+    rf"footnote:(?:stop|again|correct|{'|'.join(AnswerAction)}):[0-9a-f]{{16}}",
+    r"footnote:ask:[0-9a-f]{16}:\d{1,2}",
+    r"footnote:choose:[0-9a-f]{1,32}:[\w-]{1,40}",
+    rf"footnote:(?:place|role):(?:{'|'.join(SettingsMenu)}):\d{{1,20}}",
+    r"footnote:kb:[0-9a-f]{24}",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,251 +44,99 @@ class ButtonHandlers:
     on_submit: Callable[[Interaction], Awaitable[None]]
 
 
-def handlers_of(interaction: Interaction) -> ButtonHandlers:
-    """The client's handlers."""
-    return cast("ButtonHandlers", interaction.client.button_handlers)
-
-
-class StopButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:stop:(?P<trace>[0-9a-f]{16})"):
-    """Ends the work on a question."""
-
-    def __init__(self, item: ui.Button[Any], trace_id: str) -> None:
-        super().__init__(item)
-        self.trace_id = trace_id
+class Pressed(ui.DynamicItem[ui.Item[Any]], template="|".join(_IDS)):
+    """A button or menu of ours that somebody used, whichever process posted it."""
 
     @classmethod
-    def create(cls, trace_id: str) -> Self:
-        """The button for the run of this trace."""
-        button = ui.Button[Any](label="Stop", custom_id=f"footnote:stop:{trace_id}")
-        return cls(button, trace_id)
+    async def from_custom_id(cls, _: Interaction, item: ui.Item[Any], __: re.Match[str], /) -> Self:
+        """Take the item as Discord describes it."""
+        return cls(item)
 
-    @classmethod
-    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
-        """The button that was pressed, from its id."""
-        return cls.create(match["trace"])
-
-    async def callback(self, interaction: Interaction) -> Any:
-        """Stop the run of this trace."""
-        await handlers_of(interaction).stop(interaction, self.trace_id)
-
-
-class AnswerButton(
-    ui.DynamicItem[ui.Button[Any]],
-    template=rf"footnote:(?P<action>{'|'.join(AnswerAction)}):(?P<trace>[0-9a-f]{{16}})",
-):
-    """What can be done with an answer."""
-
-    def __init__(self, item: ui.Button[Any], action: AnswerAction, trace_id: str) -> None:
-        super().__init__(item)
-        self.action, self.trace_id = action, trace_id
-
-    @classmethod
-    def create(cls, action: AnswerAction, trace_id: str) -> Self:
-        """The button of this action for the answer of this trace."""
-        style = discord.ButtonStyle.primary if action is AnswerAction.SHARE else discord.ButtonStyle.secondary
-        button = ui.Button[Any](label=ROWS[action].label, style=style, custom_id=f"footnote:{action}:{trace_id}")
-        return cls(button, action, trace_id)
-
-    @classmethod
-    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
-        """The button that was pressed, from its id."""
-        return cls.create(AnswerAction(match["action"]), match["trace"])
-
-    async def callback(self, interaction: Interaction) -> Any:
-        """Do this with the answer of this trace."""
-        await handlers_of(interaction).act(interaction, self.action, self.trace_id)
+    async def callback(self, interaction: Interaction) -> None:
+        """Call the handler of this id."""
+        do = cast("ButtonHandlers", interaction.client.button_handlers)
+        match self.custom_id.split(":")[1:]:
+            case ["stop", trace]:
+                await do.stop(interaction, trace)
+            case ["again", trace]:
+                await do.ask_again(interaction, trace)
+            case ["correct", trace]:
+                await do.correct(interaction, trace)
+            case ["ask", trace, number]:
+                await do.ask_follow_up(interaction, trace, int(number))
+            case ["choose", checkpoint, choice]:
+                await do.choose(interaction, checkpoint, choice)
+            case ["place" | "role", menu, place]:
+                chosen = cast("dict[str, list[str]]", interaction.data or {}).get("values", [])
+                await do.choose_settings(interaction, SettingsMenu(menu), place, chosen)
+            case ["kb", kept]:
+                await do.use_kept_command(interaction, kept)
+            case [action, trace]:
+                await do.act(interaction, AnswerAction(action), trace)
 
 
-class FollowUpButton(
-    ui.DynamicItem[ui.Button[Any]], template=r"footnote:ask:(?P<trace>[0-9a-f]{16}):(?P<number>\d{1,2})"
-):
-    """A question that is suggested below an answer; it names the answer and the number of the suggestion."""
-
-    def __init__(self, item: ui.Button[Any], trace_id: str, number: int) -> None:
-        super().__init__(item)
-        self.trace_id, self.number = trace_id, number
-
-    @classmethod
-    def create(cls, trace_id: str, number: int, label: str) -> Self:
-        """The button for the suggestion of this number, from 1, below the answer of this trace."""
-        button = ui.Button[Any](label=clip(label, LABEL_LIMIT), custom_id=f"footnote:ask:{trace_id}:{number}")
-        return cls(button, trace_id, number)
-
-    @classmethod
-    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
-        """The button that was pressed, from its id."""
-        return cls.create(match["trace"], int(match["number"]), "…")
-
-    async def callback(self, interaction: Interaction) -> Any:
-        """Ask it, as whoever presses."""
-        await handlers_of(interaction).ask_follow_up(interaction, self.trace_id, self.number)
+def stop_button(trace_id: str) -> Button:
+    """End the work on a question."""
+    return _button("Stop", f"footnote:stop:{trace_id}")
 
 
-class AgainButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:again:(?P<trace>[0-9a-f]{16})"):
-    """Asks a question again that was edited after its answer, below that answer."""
-
-    BEGINNING = "footnote:again:"
-
-    def __init__(self, item: ui.Button[Any], trace_id: str) -> None:
-        super().__init__(item)
-        self.trace_id = trace_id
-
-    @classmethod
-    def create(cls, trace_id: str) -> Self:
-        """The button for the answer of this trace."""
-        return cls(ui.Button(label=ANSWER_AGAIN, custom_id=f"{cls.BEGINNING}{trace_id}"), trace_id)
-
-    @classmethod
-    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
-        """The button that was pressed, from its id."""
-        return cls.create(match["trace"])
-
-    async def callback(self, interaction: Interaction) -> Any:
-        """Ask it again, as it reads now."""
-        await handlers_of(interaction).ask_again(interaction, self.trace_id)
+def answer_button(action: AnswerAction, trace_id: str) -> Button:
+    """Do something with the answer of this trace."""
+    return _button(ROWS[action].label, f"footnote:{action}:{trace_id}", primary=action is AnswerAction.SHARE)
 
 
-class ChoiceButton(
-    ui.DynamicItem[ui.Button[Any]], template=r"footnote:choose:(?P<checkpoint>[0-9a-f]{1,32}):(?P<choice>[\w-]{1,40})"
-):
-    """One choice of a checkpoint."""
-
-    def __init__(self, item: ui.Button[Any], checkpoint_id: str, choice_id: str) -> None:
-        super().__init__(item)
-        self.checkpoint_id, self.choice_id = checkpoint_id, choice_id
-
-    @classmethod
-    def create(cls, checkpoint_id: str, choice: Choice, *, first: bool = False) -> Self:
-        """The button of this choice; the first of a card stands out."""
-        style = discord.ButtonStyle.primary if first else discord.ButtonStyle.secondary
-        label = clip(choice.label, LABEL_LIMIT) or choice.id
-        button = ui.Button[Any](label=label, style=style, custom_id=f"footnote:choose:{checkpoint_id}:{choice.id}")
-        return cls(button, checkpoint_id, choice.id)
-
-    @classmethod
-    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
-        """The button that was pressed, from its id."""
-        return cls.create(match["checkpoint"], Choice(match["choice"], match["choice"]))
-
-    async def callback(self, interaction: Interaction) -> Any:
-        """Choose this at the checkpoint."""
-        await handlers_of(interaction).choose(interaction, self.checkpoint_id, self.choice_id)
+def follow_up_button(trace_id: str, number: int, label: str) -> Button:
+    """Ask the suggestion of this number, from 1, below the answer of this trace."""
+    return _button(label, f"footnote:ask:{trace_id}:{number}")
 
 
-class CorrectButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:correct:(?P<trace>[0-9a-f]{16})"):
-    """Opens the form for the right answer, below the thanks for saying that one was not."""
-
-    def __init__(self, item: ui.Button[Any], trace_id: str) -> None:
-        super().__init__(item)
-        self.trace_id = trace_id
-
-    @classmethod
-    def create(cls, trace_id: str) -> Self:
-        """The button for the answer of this trace."""
-        label = "Propose the right answer"
-        return cls(ui.Button(label=label, custom_id=f"footnote:correct:{trace_id}"), trace_id)
-
-    @classmethod
-    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
-        """The button that was pressed, from its id."""
-        return cls.create(match["trace"])
-
-    async def callback(self, interaction: Interaction) -> Any:
-        """Open the form for the right answer to this trace's question."""
-        await handlers_of(interaction).correct(interaction, self.trace_id)
+def again_button(trace_id: str) -> Button:
+    """Ask a question again that was edited after its answer, below that answer."""
+    return _button(ANSWER_AGAIN, f"{AGAIN}{trace_id}")
 
 
-class PlaceMenu(ui.DynamicItem[ui.Select[Any]], template=rf"footnote:place:(?P<menu>{_MENUS}):(?P<place>\d{{1,20}})"):
-    """A menu in which an admin chooses one setting of a channel or category."""
-
-    def __init__(self, item: ui.Select[Any], menu: SettingsMenu, place: str) -> None:
-        super().__init__(item)
-        self.menu, self.place = menu, place
-
-    @classmethod
-    def create(
-        cls,
-        menu: SettingsMenu,
-        place: int | str,
-        hint: str,
-        options: list[discord.SelectOption],
-        *,
-        several: bool = False,
-    ) -> Self:
-        """The menu for one setting; with ``several``, any number of its options may be chosen."""
-        control = ui.Select[Any](
-            custom_id=f"footnote:place:{menu}:{place}",
-            placeholder=clip(hint, 150),
-            options=options[:25],
-            min_values=0 if several else 1,
-            max_values=min(len(options), 25) if several else 1,
-        )
-        return cls(control, menu, str(place))
-
-    @classmethod
-    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
-        """The menu that was used, with what Discord says it was."""
-        return cls(cast("ui.Select[Any]", item), SettingsMenu(match["menu"]), match["place"])
-
-    async def callback(self, interaction: Interaction) -> Any:
-        """Change this setting of the place to what was chosen."""
-        await handlers_of(interaction).choose_settings(interaction, self.menu, self.place, list(self.item.values))
+def choice_button(checkpoint_id: str, choice: Choice, *, first: bool = False) -> Button:
+    """Choose this at a checkpoint; the first button of a card is highlighted."""
+    return _button(choice.label or choice.id, f"footnote:choose:{checkpoint_id}:{choice.id}", primary=first)
 
 
-class RoleMenu(
-    ui.DynamicItem[ui.RoleSelect[Any]],
-    template=rf"footnote:role:(?P<menu>{'|'.join(SettingsMenu)}):(?P<place>\d{{1,20}})",
-):
-    """A menu in which an admin chooses the role that *Ask a person* calls."""
-
-    def __init__(self, item: ui.RoleSelect[Any], menu: SettingsMenu, place: str) -> None:
-        super().__init__(item)
-        self.menu, self.place = menu, place
-
-    @classmethod
-    def create(cls, menu: SettingsMenu, place: int | str, hint: str, chosen: int | None = None) -> Self:
-        """The menu, with the role that is chosen now."""
-        default = [discord.Object(chosen)] if chosen else []
-        values = [discord.SelectDefaultValue(id=one.id, type=discord.SelectDefaultValueType.role) for one in default]
-        control = ui.RoleSelect[Any](
-            custom_id=f"footnote:role:{menu}:{place}",
-            placeholder=clip(hint, 150),
-            min_values=0,
-            max_values=1,
-            default_values=values,
-        )
-        return cls(control, menu, str(place))
-
-    @classmethod
-    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
-        """The menu that was used."""
-        return cls(cast("ui.RoleSelect[Any]", item), SettingsMenu(match["menu"]), match["place"])
-
-    async def callback(self, interaction: Interaction) -> Any:
-        """A role was chosen, or none."""
-        roles = [str(role.id) for role in self.item.values]
-        await handlers_of(interaction).choose_settings(interaction, self.menu, self.place, roles)
+def correct_button(trace_id: str) -> Button:
+    """Open the form for the right answer, below the thanks for saying that one was not."""
+    return _button("Propose the right answer", f"footnote:correct:{trace_id}")
 
 
-class KbButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:kb:(?P<kept>[0-9a-f]{24})"):
-    """Below a reply of ``/kb``: a further command, kept under this id."""
+def kb_button(kept: str, label: str, *, danger: bool = False) -> Button:
+    """Run the command that is kept under this id, below a reply of ``/kb``."""
+    button = _button(label, f"footnote:kb:{kept}")
+    button.style = discord.ButtonStyle.danger if danger else button.style
+    return button
 
-    def __init__(self, item: ui.Button[Any], kept: str) -> None:
-        super().__init__(item)
-        self.kept = kept
 
-    @classmethod
-    def create(cls, kept: str, label: str, *, danger: bool = False) -> Self:
-        """The button for a command that is kept."""
-        style = discord.ButtonStyle.danger if danger else discord.ButtonStyle.secondary
-        button = ui.Button[Any](label=clip(label, LABEL_LIMIT), style=style, custom_id=f"footnote:kb:{kept}")
-        return cls(button, kept)
+def _button(label: str, custom_id: str, *, primary: bool = False) -> Button:
+    style = discord.ButtonStyle.primary if primary else discord.ButtonStyle.secondary
+    return ui.Button(label=clip(label, LABEL_LIMIT), style=style, custom_id=custom_id)
 
-    @classmethod
-    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
-        """The button that was pressed, from its id."""
-        return cls.create(match["kept"], "…")
 
-    async def callback(self, interaction: Interaction) -> Any:
-        """Give the command that is kept under this id."""
-        await handlers_of(interaction).use_kept_command(interaction, self.kept)
+def place_menu(
+    menu: SettingsMenu, place: int, hint: str, options: list[discord.SelectOption], *, several: bool = False
+) -> ui.Select[Any]:
+    """Choose one setting of a channel or category; with ``several``, any number of its options."""
+    return ui.Select(
+        custom_id=f"footnote:place:{menu}:{place}",
+        placeholder=clip(hint, 150),
+        options=options[:25],
+        min_values=0 if several else 1,
+        max_values=min(len(options), 25) if several else 1,
+    )
+
+
+def role_menu(menu: SettingsMenu, place: int, hint: str, chosen: int | None = None) -> ui.RoleSelect[Any]:
+    """Choose the role that *Ask a person* calls; ``chosen`` is the role of now."""
+    role = discord.SelectDefaultValueType.role
+    return ui.RoleSelect(
+        custom_id=f"footnote:role:{menu}:{place}",
+        placeholder=clip(hint, 150),
+        min_values=0,
+        max_values=1,
+        default_values=[discord.SelectDefaultValue(id=chosen, type=role)] if chosen else [],
+    )

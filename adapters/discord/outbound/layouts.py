@@ -5,18 +5,20 @@ one already; nothing in it unfolds into a preview, and its mentions ping nobody.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, assert_never
 
 import discord
 from discord import ui
 
-from adapters.discord.outbound import text as texts
-from adapters.discord.outbound.buttons import AnswerButton, ChoiceButton, FollowUpButton, StopButton
+from adapters.discord.outbound.buttons import Button, answer_button, choice_button, follow_up_button, stop_button
 from adapters.discord.outbound.sanitizer import SanitizedView, Text, links_in
+from adapters.discord.outbound.text import LAYOUT_TEXT_LIMIT, answer_parts, clip, escape, link, markdown, source_lines
 from core.model.answer import Answer, Citation
+from core.model.incoming_events import IncomingMessage, ReplyMode
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
+from core.ports.chat import AnswerPlace, Concluded, End, Failed, Offered, Work
 from core.service.actions.presses import RATINGS, AnswerAction, actions_below
 from core.service.actions.wording import CARD_OVER
 
@@ -39,24 +41,24 @@ class Extras:
 
 
 def layout(*items: ui.Item[Any]) -> SanitizedView:
-    """A message of these parts."""
+    """Return a message of these parts."""
     return SanitizedView(*items)
 
 
 def text_layout(text: str, sources: Sequence[Citation] = (), *, mentions: bool = False) -> SanitizedView:
-    """A message that is only text, in Discord's own Markdown; what may be a link in it are these sources."""
-    return layout(Text(texts.clip(text, texts.LAYOUT_TEXT_LIMIT), links=links_of(sources), mentions=mentions))
+    """Return a message of one text, in Discord's own Markdown, in which only these sources may be links."""
+    return layout(Text(clip(text, LAYOUT_TEXT_LIMIT), links=links_of(sources), mentions=mentions))
 
 
 def links_of(sources: Sequence[Citation]) -> frozenset[str]:
-    """The addresses of these sources, and those that an answer quotes of them."""
+    """Return the addresses of these sources, and those that an answer quotes of them."""
     addresses = (address for source in sources for address in source.addresses)
-    return frozenset(filter(None, map(texts.link, addresses)))
+    return frozenset(filter(None, map(link, addresses)))
 
 
 def text_only(shown: SanitizedView) -> SanitizedView:
-    """The same words and nothing else, for where the rest is refused."""
-    return layout(Text(texts.clip(layout_text(shown), texts.LAYOUT_TEXT_LIMIT), links=shown.links))
+    """Return the same words and nothing else, for where the rest is refused."""
+    return layout(Text(clip(layout_text(shown), LAYOUT_TEXT_LIMIT), links=shown.links))
 
 
 def progress_layout(
@@ -67,29 +69,29 @@ def progress_layout(
     *,
     question: str = "",
 ) -> SanitizedView:
-    """The work as it goes: a line for each step, the text so far, and a button that stops it."""
+    """Return the work as it goes: a line for each step, the text so far, and a button that stops it."""
     lines = [_step(step) for step in list(steps.values())[-STEPS_SHOWN:]] or ["-# Looking into it …"]
     parts: list[ui.Item[Any]] = [ui.TextDisplay("\n".join([*_notice_lines(notices), *lines]))]
     if written.strip():
         parts += [ui.Separator(), ui.TextDisplay(_so_far(written))]
-    parts.append(row(StopButton.create(trace_id)))
+    parts.append(row(stop_button(trace_id)))
     return layout(*question_items(question), ui.Container(*parts, accent_colour=WORKING_COLOUR))
 
 
 def question_items(question: str) -> list[ui.Item[Any]]:
-    """The question as small print above, where it does not stand there anyway; nothing where it does."""
+    """Return the question as small print; nothing where it is above anyway."""
     return [ui.TextDisplay(question)] if question else []
 
 
 def _step(step: Step) -> str:
     mark = "…" if step.state is StepState.RUNNING else "✓"
-    detail = f" · {texts.escape(texts.clip(step.detail, 120))}" if step.detail else ""
-    return f"-# {mark} {texts.escape(texts.clip(step.title, 120))}{detail}"
+    detail = f" · {escape(clip(step.detail, 120))}" if step.detail else ""
+    return f"-# {mark} {escape(clip(step.title, 120))}{detail}"
 
 
 def _so_far(written: str) -> str:
-    """The end of what is written so far; a code block that is still open is closed."""
-    shown = texts.markdown(written)
+    """Return the end of what is written so far; a code block that is still open is closed."""
+    shown = markdown(written)
     if len(shown) > STREAM_SHOWN:
         shown = "…" + shown[-STREAM_SHOWN:]
     return shown + ("\n```" if shown.count("```") % 2 else " ▍")
@@ -103,23 +105,22 @@ def row(*buttons: Any) -> ui.ActionRow[Any]:
 def answer_part(
     text: str, sources: Sequence[Citation] = (), question: str = "", notices: Sequence[str] = ()
 ) -> SanitizedView:
-    """A part of a long answer that is not its last."""
+    """Return a part of a long answer that is not its last."""
     return layout(*question_items(question), *_notice_items(notices), Text(text, links=links_of(sources)))
 
 
 def answer_layout(
     text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = ()
 ) -> SanitizedView:
-    """The last part of an answer: its notices, the text, its sources, and what can be done with it."""
+    """Return the last part of an answer: its notices, the text, its sources, and what can be done with it."""
     parts: list[ui.Item[Any]] = [*question_items(extras.question), *_notice_items(notices)]
     if text:
         parts.append(Text(text, links=links_of((*answer.citations, *answer.nearest))))
     if answer.citations:
-        listed = "**Sources**\n" + texts.source_lines(answer.citations)
+        listed = "**Sources**\n" + source_lines(answer.citations)
         parts += [ui.Separator(), Text(listed, links=links_of(answer.citations))]
     asked_next = [
-        FollowUpButton.create(trace_id, number, suggested.label)
-        for number, suggested in enumerate(answer.follow_ups, 1)
+        follow_up_button(trace_id, number, suggested.label) for number, suggested in enumerate(answer.follow_ups, 1)
     ]
     parts += [row(*asked_next)] if asked_next else []
     buttons = _answer_buttons(answer, trace_id, extras)
@@ -127,46 +128,40 @@ def answer_layout(
     return layout(*parts)
 
 
-def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[AnswerButton]:
+def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[Button]:
     offered = actions_below(answer, handoff=extras.handoff, private=extras.share)
     wanted = [action for action in offered if extras.feedback or action not in RATINGS]
-    return [AnswerButton.create(action, trace_id) for action in wanted]
+    return [answer_button(action, trace_id) for action in wanted]
 
 
 def checkpoint_card(
     checkpoint: Checkpoint, answer: Answer, trace_id: str, notices: Sequence[str] = (), *, question: str = ""
 ) -> SanitizedView:
-    """A checkpoint's card: what it is about, what was found, and the choices."""
+    """Return a checkpoint's card: what it is about, what was found, and the choices."""
     lines = [
         *_notice_lines(dict.fromkeys([*notices, *answer.notices])),
-        texts.clip(texts.markdown(checkpoint.message), 1_500),
+        clip(markdown(checkpoint.message), 1_500),
     ]
     links = links_of((*answer.citations, *answer.nearest))
     parts: list[ui.Item[Any]] = [Text("\n".join(lines), links=links)]
-    listed = texts.source_lines(answer.citations) if answer.citations else _found_list(checkpoint.progress)
+    listed = source_lines(answer.citations) if answer.citations else _found_list(checkpoint.progress)
     if listed:
         parts += [ui.Separator(), Text(listed, links=links)]
-    choices = [ChoiceButton.create(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
+    choices = [choice_button(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
     parts += [row(*choices[start : start + IN_A_ROW]) for start in range(0, len(choices), IN_A_ROW)]
     if answer.citations:
-        parts.append(row(AnswerButton.create(AnswerAction.QUOTES, trace_id)))
+        parts.append(row(answer_button(AnswerAction.QUOTES, trace_id)))
     return layout(*question_items(question), ui.Container(*parts, accent_colour=ASKING_COLOUR))
 
 
-def closed_card(checkpoint: Checkpoint, *, question: str = "") -> SanitizedView:
-    """A card whose time is over: its words without its choices."""
-    said = f"{texts.clip(texts.markdown(checkpoint.message), 1_500)}\n-# {CARD_OVER}"
-    return layout(*question_items(question), ui.Container(Text(said), accent_colour=ASKING_COLOUR))
-
-
 def _found_list(found: Sequence[str]) -> str:
-    listed = [f"-# • {texts.escape(texts.clip(one, 120))}" for one in found]
+    listed = [f"-# • {escape(clip(one, 120))}" for one in found]
     return "\n".join(["-# Found so far:", *listed]) if listed else ""
 
 
 def failure_layout(message: str, trace_id: str) -> SanitizedView:
-    """That it did not work, and under which trace."""
-    parts: list[ui.Item[Any]] = [ui.TextDisplay(texts.clip(texts.markdown(message), 1_500))]
+    """Return a failure, with its trace."""
+    parts: list[ui.Item[Any]] = [ui.TextDisplay(clip(markdown(message), 1_500))]
     if trace_id:
         parts.append(ui.TextDisplay(f"-# trace {trace_id}"))
     return layout(ui.Container(*parts, accent_colour=FAILED_COLOUR))
@@ -174,20 +169,20 @@ def failure_layout(message: str, trace_id: str) -> SanitizedView:
 
 def _notice_items(notices: Sequence[str]) -> list[ui.Item[Any]]:
     lines = _notice_lines(notices)
-    return [ui.TextDisplay(texts.clip("\n".join(lines), 500))] if lines else []
+    return [ui.TextDisplay(clip("\n".join(lines), 500))] if lines else []
 
 
 def _notice_lines(notices: Sequence[str] | Mapping[str, None]) -> list[str]:
-    return [f"-# {texts.clip(texts.markdown(notice), 300)}" for notice in notices if notice.strip()]
+    return [f"-# {clip(markdown(notice), 300)}" for notice in notices if notice.strip()]
 
 
 def message_text(message: discord.Message) -> str:
-    """The words of a message of ours."""
+    """Return the words of a message of ours."""
     return "\n".join(filter(None, (message.content, *component_texts(message.components))))
 
 
 def shown_in(message: discord.Message, *, but_for: str = "") -> SanitizedView:
-    """What a message of ours shows, to be changed; without the rows of buttons whose ids begin so."""
+    """Return what a message of ours shows, to be changed; without the rows of buttons whose ids begin so."""
     shown = ui.LayoutView.from_message(message, timeout=None)
     shown.stop()
     kept = [one for one in shown.children if not (but_for and _has_button(one, but_for))]
@@ -204,14 +199,86 @@ def _has_button(item: ui.Item[Any], beginning: str) -> bool:
 
 
 def layout_text(shown: SanitizedView) -> str:
-    """The words of a layout that is not sent yet, as ``message_text`` gives them once it is."""
+    """Return the words of a layout that is not sent yet, as ``message_text`` gives them once it is."""
     return "\n".join(item.content for item in shown.walk_children() if isinstance(item, ui.TextDisplay))
 
 
 def component_texts(components: Sequence[object]) -> list[str]:
-    """The texts in the components of a message that was sent, in their order."""
+    """Return the texts in the components of a message that was sent, in their order."""
     found: list[str] = []
     for component in components:
         found += [component.content] if isinstance(component, discord.TextDisplay) else []
         found += component_texts(getattr(component, "children", ()))
     return found
+
+
+MOST_PIECES = 50
+_APART = (ReplyMode.RESPONSE, ReplyMode.PRIVATE, ReplyMode.DIRECT)  # where the answer is not below its question
+
+
+@dataclass(slots=True)
+class DiscordRenderer:
+    """``core.ports.chat.Renderer`` for one question. ``extras`` are looked up before the end."""
+
+    message: IncomingMessage
+    trace_id: str
+    extras: Extras = field(default_factory=Extras)
+
+    def progress(self, work: Work, place: AnswerPlace) -> SanitizedView:
+        """Return the work as it goes."""
+        question = self._question_line(place)
+        return progress_layout(work.steps, work.written, _notices(work, place), self.trace_id, question=question)
+
+    def end(self, end: End, work: Work, place: AnswerPlace) -> Sequence[SanitizedView]:
+        """Return the end, with where it was asked, if the answer had to go to the asker directly."""
+        views = self._views(end, work, place)
+        target = self.message.reply_target
+        if target.guild and place.mode is ReplyMode.DIRECT is not target.mode:
+            views[0].add_item(Text(f"-# asked in <#{target.channel}>", mentions=True))
+        return views
+
+    def _views(self, end: End, work: Work, place: AnswerPlace) -> list[SanitizedView]:
+        match end:
+            case Concluded():
+                return self._answer(end, work, place)
+            case Offered(checkpoint, answer, trace_id):
+                notices, question = _notices(work, place), self._question_line(place)
+                return [checkpoint_card(checkpoint, answer, trace_id, notices, question=question)]
+            case Failed(message, trace_id):
+                return [failure_layout(message, trace_id)]
+            case _:
+                assert_never(end)
+
+    def _answer(self, end: Concluded, work: Work, place: AnswerPlace) -> list[SanitizedView]:
+        """Split the text into messages; the first has the notices, the last the sources and buttons."""
+        answer, parts = end.answer, answer_parts(end.answer.text, end.answer.citations)
+        if len(parts) > MOST_PIECES:
+            parts = (*parts[: MOST_PIECES - 1], "… The rest would not end: ask for a part of it.")
+        notices = tuple(dict.fromkeys([*_notices(work, place), *answer.notices]))
+        above = [(self._question_line(place), notices), *[("", ())] * (len(parts) - 1)]
+        question, below = above[-1]
+        last = replace(self.extras, question=question)
+        return [
+            *(answer_part(part, answer.citations, *above[n]) for n, part in enumerate(parts[:-1])),
+            answer_layout(parts[-1], answer, end.trace_id, last, notices=below),
+        ]
+
+    def _question_line(self, place: AnswerPlace) -> str:
+        """Return the question, where the answer is not below it, and who can see this, where that is only one."""
+        if place.mode not in _APART and self.message.reply_target.mode not in _APART:
+            return ""
+        alone = "\n-# visible to you only" if self.message.private else ""
+        return f"> {escape(clip(self.message.text, 300))}{alone}"
+
+    def closed_card(self, card: Checkpoint) -> SanitizedView:
+        """Return a card whose time is over: its words without its choices."""
+        said = f"{clip(markdown(card.message), 1_500)}\n-# {CARD_OVER}"
+        return layout(ui.Container(Text(said), accent_colour=ASKING_COLOUR))
+
+    def plain(self, payload: SanitizedView, *, edited: bool) -> SanitizedView | None:
+        """Return the same words and nothing else, in a message of their own."""
+        return None if edited else text_only(payload)
+
+
+def _notices(work: Work, place: AnswerPlace) -> list[str]:
+    return [*work.notices, *([f"I could not answer where you asked. {place.because}"] if place.because else [])]

@@ -24,7 +24,7 @@ from adapters.discord.api.errors import (
     TokenRefused,
     api_call,
 )
-from adapters.discord.api.responses import LimitedForLong
+from adapters.discord.api.http import LimitedForLong
 from adapters.discord.api.servers import Servers
 from adapters.discord.outbound.layouts import layout_text, message_text, shown_in
 from adapters.discord.outbound.sanitizer import SanitizedView, label, markdown
@@ -55,11 +55,11 @@ class Spot:
 
     @property
     def token_is_good(self) -> bool:
-        """Whether the interaction can still be answered under its token."""
+        """Return whether the interaction can still be answered under its token."""
         return bool(self.token) and time.time() - self.token_from < TOKEN_SECONDS
 
     def without_reply(self) -> Self:
-        """The same place, referring to nothing."""
+        """Return the same place, referring to nothing."""
         return replace(self, reply_to=None)
 
 
@@ -69,7 +69,7 @@ def nonce(thread: str, subject: str, part: str) -> str:
 
 
 def interaction_time(interaction_id: str) -> float:
-    """When an interaction happened, in seconds since the epoch; 0 for what is no id."""
+    """Return when an interaction happened, in seconds since the epoch; 0 for what is no id."""
     return discord.utils.snowflake_time(int(interaction_id)).timestamp() if interaction_id.isdigit() else 0.0
 
 
@@ -86,11 +86,11 @@ class Messages:
     def _webhook(self, spot: Spot) -> discord.Webhook:
         client = self._client()
         webhook = discord.Webhook.partial(client.application_id or 0, spot.token, client=client)
-        webhook.type = discord.WebhookType.application  # what an interaction's token stands for
+        webhook.type = discord.WebhookType.application  # as an interaction's token is
         return webhook
 
     async def post(self, spot: Spot, shown: SanitizedView, key: str) -> int:
-        """A new message, under this nonce; its id. Raises what ``api_call`` raises."""
+        """Post a new message under this nonce and return its id. Raises what ``api_call`` raises."""
         if spot.token_is_good and spot.private:
             async with api_call("answer privately"):
                 sent = await self._webhook(spot).send(view=shown, ephemeral=True, wait=True, allowed_mentions=NOBODY)
@@ -106,7 +106,7 @@ class Messages:
         return message.id
 
     async def _send(self, spot: Spot, shown: SanitizedView, key: str) -> discord.Message:
-        """A message by ourselves, in reply where it is to be one: where we may not read back, referring to nothing."""
+        """Send a message, as a reply where it should be one and we may read the original."""
         channel = self._channel(spot)
         if spot.reply_to is not None:
             reference = discord.MessageReference(
@@ -122,7 +122,7 @@ class Messages:
         return await channel.send(view=shown, nonce=key, allowed_mentions=NOBODY)
 
     async def own_texts(self, spot: Spot, since: datetime) -> list[str]:
-        """What our newest messages there say, not older than this. Raises what ``api_call`` raises."""
+        """Return what our newest messages there say, not older than this. Raises what ``api_call`` raises."""
         us = self._client().user
         async with api_call("read that channel"):
             return [
@@ -132,7 +132,7 @@ class Messages:
             ]
 
     async def edit(self, spot: Spot, message_id: int, shown: SanitizedView) -> None:
-        """Replace what a message of ours shows. Raises NotFound when it is gone."""
+        """Replace what a message of ours shows. Raises NotFound when it was deleted."""
         if spot.token_is_good:
             try:
                 async with api_call("edit my answer"):
@@ -157,7 +157,7 @@ class Messages:
                 await message.edit(view=shown, allowed_mentions=NOBODY)
 
     async def _reopen(self, spot: Spot) -> None:
-        """A thread that was put away: writing opens it by itself, editing does not."""
+        """Open an archived thread: posting opens one by itself, editing does not."""
         thread = await self._client().fetch_channel(spot.channel)
         if isinstance(thread, discord.Thread):
             await thread.edit(archived=False)
@@ -171,7 +171,7 @@ class Messages:
         await self.edit(spot, message_id, shown)
 
     async def remove(self, spot: Spot, message_id: int) -> None:
-        """Delete a message of ours; one that is gone already is gone."""
+        """Delete a message of ours; that it is deleted already is no error."""
         try:
             async with api_call("remove my message"):
                 if spot.token_is_good:
@@ -182,7 +182,7 @@ class Messages:
             return
 
     async def start_thread(self, target: ReplyTarget, question: str) -> int | None:
-        """The thread on a question, named after it; None where we may start or fill none, or none can be started now.
+        """Start a thread on a question, named after it; None where we may not, or cannot now.
 
         Raises TokenRefused.
         """
@@ -205,7 +205,7 @@ class Messages:
         return None
 
     async def _may_write_in_threads(self, channel: discord.abc.GuildChannel) -> bool:
-        """Whether a thread that we start could be written to, as far as we know our permissions."""
+        """Return whether a thread that we start could be written to, as far as we know our permissions."""
         us = await self._servers.bot_member(channel.guild)
         if us is None:
             return True
@@ -237,7 +237,7 @@ class Messages:
                 await thread.edit(archived=True)
 
     async def is_gone(self, thread_id: int) -> bool:
-        """Whether a thread was deleted. Where Discord does not say so, it was not."""
+        """Return whether a thread was deleted. Where Discord does not say so, it was not."""
         try:
             async with api_call("look at that thread"):
                 await self._client().fetch_channel(thread_id)
@@ -248,7 +248,7 @@ class Messages:
         return False
 
     async def direct_channel(self, user_id: int) -> int:
-        """The channel of direct messages with someone. Raises Denied when they take none."""
+        """Return the channel of direct messages with someone. Raises Denied when they take none."""
         async with api_call("write to you directly"):
             client = self._client()
             return (await client.create_dm(discord.Object(user_id))).id
@@ -272,7 +272,7 @@ class Messages:
 
 
 def spot_of(target: ReplyTarget, channel: int | None = None) -> Spot:
-    """Where the answer to something goes, once it is known in which channel."""
+    """Return where the answer to something goes, once it is known in which channel."""
     response = target.mode in (ReplyMode.RESPONSE, ReplyMode.PRIVATE)
     return Spot(
         channel=channel or int(target.channel),
@@ -289,5 +289,5 @@ def _words(text: str) -> list[str]:
 
 
 def _token_is_bad(error: RequestRefused) -> bool:
-    """Whether it was the interaction's token that was refused, whatever its age by our clock."""
+    """Return whether it was the interaction's token that was refused, whatever its age by our clock."""
     return isinstance(error.__cause__, discord.HTTPException) and error.__cause__.code == INVALID_TOKEN

@@ -1,4 +1,4 @@
-"""The one way out to Discord: what a message would show is made safe after all rendering, whoever rendered it.
+"""The one way out to Discord: what a message would show is made safe after all rendering.
 
 Every message of ours is a ``SanitizedView`` and every form a ``SanitizedForm``: what is put into them is sanitized on
 the way in. Nothing in them can be clicked and nothing reads as a mention, but for what the text itself permits, as
@@ -22,7 +22,6 @@ from typing import Any
 import discord
 from discord import app_commands, ui
 
-from adapters.discord.outbound.code_spans import code_spans
 from core.model.plain_text import JOINER, defang_invites, defang_schemes, one_line, remove_controls
 
 LAYOUT_TEXT_LIMIT = 4_000  # characters of all texts of one message together
@@ -94,12 +93,12 @@ class SanitizedForm(ui.Modal):
 
 
 def choice(name: str, value: str) -> app_commands.Choice[str]:
-    """One line of what completes a command's option."""
+    """Return one line of what completes a command's option."""
     return app_commands.Choice(name=label(name)[:100] or "…", value=value[:100])
 
 
 def label(text: str) -> str:
-    """A text without markup, where Discord knows none: a label, a title, a thread's name. Never longer than it was."""
+    """Return a text for where Discord knows no markup: a label, a title, a thread's name. Never longer."""
     return one_line(text)[: len(text)]
 
 
@@ -113,7 +112,7 @@ def _with_children(item: Any) -> Iterator[Any]:
 
 
 def _sanitize(part: Any) -> None:
-    """What this part would show, in place."""
+    """Sanitize what this part would show, in place."""
     if isinstance(part, ui.TextDisplay):
         part.content = _safe(part, part.content)
     if isinstance(part, ui.Button):
@@ -141,7 +140,7 @@ def _safe(part: ui.TextDisplay[Any], content: str) -> str:
 
 
 def _shorten(part: ui.TextDisplay[Any], limit: int) -> str:
-    """A text's beginning, sanitized anew: what was cut in two is not what was permitted."""
+    """Return a text's beginning, sanitized again: a link that was cut is not a permitted one."""
     kept = part.content
     while len(kept) > max(limit, 1):
         cut = kept[: max(limit, 1) - 1 - (len(kept) - limit) // 8]
@@ -153,7 +152,7 @@ def _shorten(part: ui.TextDisplay[Any], limit: int) -> str:
 
 
 def links_in(text: str) -> frozenset[str]:
-    """The addresses that are active in a text of ours that was sanitized already."""
+    """Return the addresses that are active in a text of ours that was sanitized already."""
     found = (match.groups() for match in _LINK.finditer(text))
     return frozenset(masked or quiet for _, masked, quiet, _ in found if masked or quiet)
 
@@ -170,7 +169,7 @@ def markdown(text: str, links: frozenset[str] = frozenset(), *, mentions: bool =
 
 
 def _active(text: str, links: frozenset[str], *, mentions: bool) -> str:
-    """Text outside code, with the links that are permitted."""
+    """Sanitize text outside code, except the links that are permitted."""
     kept: list[str] = []
     last = 0
     for match in _LINK.finditer(text):
@@ -195,7 +194,7 @@ def _permit(match: re.Match[str], links: frozenset[str], *, mentions: bool) -> s
 
 
 def _without_closing(bare: str) -> tuple[str, str]:
-    """An address that stands in a sentence, and what only closes the sentence: punctuation, marks, citations."""
+    """Split an address in a sentence from what only closes the sentence: punctuation, marks, citations."""
     address = bare.rstrip(_CLOSING)
     while cited := _CITED.search(address, max(0, len(address) - 6)):
         address = address[: cited.start()].rstrip(_CLOSING)
@@ -205,3 +204,59 @@ def _without_closing(bare: str) -> tuple[str, str]:
 def _still(text: str, *, mentions: bool) -> str:
     calls = _CALL_BUT_IDS if mentions else _CALL
     return calls.sub(lambda match: match.group() + _ZERO_WIDTH, defang_invites(defang_schemes(text)))
+
+
+_FENCE = re.compile(r"```[\w+.#-]*\Z")
+_STYLES = frozenset("*_~|")
+
+Span = tuple[int, int]
+
+
+def code_spans(text: str) -> list[Span]:
+    """Return the start and the end of each piece of code, in order; nothing where it is not certain.
+
+    Fences are lines of their own at the left edge; spans begin and end on one line, with single backticks; no style
+    could begin before a piece and end in it, and no label end in it.
+    """
+    spans = _fences_and_spans(text)
+    styles = set[str]()
+    last = 0
+    for start, end in spans or ():
+        styles |= _STYLES.intersection(text[last:start])
+        if styles.intersection(text[start:end]) or "](" in text[start:end]:
+            return []
+        last = end
+    return spans or []
+
+
+def _fences_and_spans(text: str) -> list[Span] | None:
+    """Return fences and spans in order; None when a line could be read in another way."""
+    spans: list[Span] = []
+    opened, position = -1, 0
+    for line in text.split("\n"):
+        if opened >= 0 and line == "```":
+            if not text[opened:position].partition("\n")[2].strip():
+                return None  # an empty fence ends elsewhere for Discord
+            spans.append((opened, position + len(line)))
+            opened = -1
+        elif opened < 0 and _FENCE.match(line):
+            opened = position
+        elif "```" in line or "~~~" in line:
+            return None
+        elif opened < 0:
+            found = _inline_spans(line, position)
+            if found is None:
+                return None
+            spans += found
+        position += len(line) + 1
+    return None if opened >= 0 else spans
+
+
+def _inline_spans(line: str, position: int) -> list[Span] | None:
+    """Return the code spans of a line that starts at this position; None when they could be read in another way."""
+    ticks = [n for n, character in enumerate(line) if character == "`"]
+    pairs = list(zip(ticks[::2], ticks[1::2], strict=False))
+    uncertain = len(ticks) % 2 or "``" in line or "\\`" in line
+    if uncertain or any(not line[start + 1 : end].strip() for start, end in pairs):
+        return None
+    return [(position + start, position + end + 1) for start, end in pairs]

@@ -1,16 +1,18 @@
-"""Core's Markdown as Discord writes it: no ping can be produced, no link but to a source, nothing cut in half.
+"""Core's Markdown and lines as Discord writes them: no ping, no link but to a source, nothing cut in half.
 
-Every function is pure. What is shown where, and with which buttons, is ``layouts``' business.
+Every function is pure. Where a text appears, and with which buttons, is decided in ``layouts``.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import assert_never
 from urllib.parse import urlsplit
 
 from adapters.discord.api.ids import GUILD
 from core.model.answer import Citation
 from core.model.markdown_lines import is_table_rule, with_fences, without_marks
 from core.model.principals import Principal, PrincipalKind
+from core.service.kb.text_spans import Line, Span, Style
 from core.service.text_splitter import split_markdown
 
 MESSAGE_LIMIT = 2_000  # characters of an answer in one message
@@ -42,12 +44,12 @@ _SPECIAL = re.compile(r"([\\*_~`|>\[\]()#])")
 
 
 def without_mentions(text: str) -> str:
-    """The same to the eye, but without a mention in it: of people, roles, everyone, channels or commands."""
+    """Make mentions of people, roles, everyone, channels and commands inert, without a visible change."""
     return _MENTION.sub(lambda match: match.group() + _ZERO_WIDTH, text)
 
 
 def escape(text: str) -> str:
-    """A title or a name: shown as it is, on one line, with no Markdown in it coming alive."""
+    """Return a title or a name: shown as it is, on one line, with no Markdown in it coming alive."""
     return without_mentions(_SPECIAL.sub(r"\\\1", " ".join(text.split())))
 
 
@@ -57,13 +59,13 @@ def clip(text: str, limit: int) -> str:
 
 
 def thread_name(question: str) -> str:
-    """What a question's thread is called: its first words, as plain text, never empty."""
+    """Return the name of a question's thread: its first words, as plain text, never empty."""
     words = re.sub(r"<[@#:/][^>]*>|[*_~`|>#\\]", " ", question)
     return clip(without_mentions(" ".join(words.split())), THREAD_NAME_LIMIT) or "Question"
 
 
 def markdown(text: str) -> str:
-    """An answer's text in Discord's dialect, without links that hide where they lead and without mentions.
+    """Return an answer's text in Discord's dialect, without links that hide where they lead and without mentions.
 
     Tables become code, since Discord shows none, and wide ones lists; headings below the third level become bold;
     images their caption.
@@ -101,14 +103,14 @@ def _table(rows: list[str]) -> list[str]:
 
 
 def _row_as_item(header: list[str], row: list[str]) -> str:
-    """A row of a wide table as a list item: its first cell, then each other one behind the name of its column."""
+    """Write a row of a wide table as a list item: its first cell, then each other behind its column's name."""
     first, names = row[0].strip("*_ "), [name.strip("*_ ") for name in header[1:]]
     named = [f"{name}: {cell}" if name else cell for name, cell in zip(names, row[1:], strict=True) if cell]
     return "- " + " · ".join([f"**{first}**", *named] if first else named)
 
 
 def _open_links(text: str) -> str:
-    """Links as what they are: the words, then the address. Which of them are links is the sanitizer's to decide."""
+    """Write links as their words, then the address; the sanitizer decides which are links."""
     text = _IMAGE.sub(r"\1", text)
     return _MASKED.sub(lambda m: f"<{m[2]}>" if m[1].strip() == m[2] else f"{m[1]} (<{m[2]}>)", text)
 
@@ -119,7 +121,7 @@ def _outside_code(text: str, change: Callable[[str], str]) -> str:
 
 
 def principal_name(principal: str) -> str:
-    """A principal as people see it: a role, a channel or a person by name, a server as everybody in it.
+    """Return a principal as people see it: a role, a channel or a person by name, a server as everybody in it.
 
     These mentions are for the eye: whatever shows them sends them with no mention allowed. A principal of another
     platform stays as it is written.
@@ -133,7 +135,7 @@ def principal_name(principal: str) -> str:
 
 
 def link(address: str | None) -> str:
-    """The address where it is one that a browser opens; else empty."""
+    """Return the address where it is one that a browser opens; else empty."""
     url = (address or "").strip()
     try:
         parts = urlsplit(url)
@@ -155,7 +157,7 @@ def link_citations(text: str, citations: Sequence[Citation]) -> str:
 
 
 def answer_parts(text: str, citations: Sequence[Citation]) -> tuple[str, ...]:
-    """An answer in messages of at most 2,000 characters; code fences and citations stay whole.
+    """Return an answer in messages of at most 2,000 characters; code fences and citations stay whole.
 
     Markers are links wherever the addresses leave room for that.
     """
@@ -167,12 +169,12 @@ def answer_parts(text: str, citations: Sequence[Citation]) -> tuple[str, ...]:
     return split_markdown(written, MESSAGE_LIMIT)
 
 
-def source_lines(citations: Sequence[Citation], limit: int = SOURCES_LIMIT) -> str:
-    """The numbered list of sources in small print: title, place, date; the title is the link."""
+def source_lines(citations: Sequence[Citation]) -> str:
+    """Return the numbered list of sources in small print: title, place, date; the title is the link."""
     lines: list[str] = []
     for citation in citations:
         line = "-# " + _source(citation)
-        if sum(map(len, lines)) + len(lines) + len(line) > limit - 60:
+        if sum(map(len, lines)) + len(lines) + len(line) > SOURCES_LIMIT - 60:
             left = len(citations) - len(lines)
             lines.append(f"-# … and {left} more: *Show quotes* has them all.")
             break
@@ -189,7 +191,7 @@ def _source(citation: Citation) -> str:
 
 
 def quote_blocks(question: str, citations: Sequence[Citation], withheld: int) -> str:
-    """The exact passages behind an answer, each below its source, as one Markdown text."""
+    """Return the exact passages behind an answer, each below its source, as one Markdown text."""
     head = f"**Passages behind the answer to “{escape(clip(question, 200))}”**"
     blocks = [head, *(f"{_source(one)}\n{_block_quote(one.quote)}" for one in citations)]
     if withheld:
@@ -203,5 +205,27 @@ def _block_quote(passage: str) -> str:
 
 
 def _literal(line: str) -> str:
-    """A line of a passage as it is written: none of its signs comes alive as Markdown."""
+    """Return a line of a passage as it is written: none of its signs comes alive as Markdown."""
     return without_mentions(_SPECIAL.sub(r"\\\1", line))
+
+
+SMALL_PRINT = 600  # characters of a message that are left for what is beside the lines
+
+
+def markdown_lines(lines: Iterable[Line]) -> str:
+    """Lines as one text, with places and people by the names that Discord has; at most what a message takes."""
+    return clip("\n".join("".join(map(_span, line)) for line in lines), LAYOUT_TEXT_LIMIT - SMALL_PRINT) or "…"
+
+
+def _span(span: Span) -> str:
+    match span.style:
+        case Style.PLAIN | Style.LINK:  # which addresses are links is the sanitizer's to decide
+            return markdown(span.text)
+        case Style.STRONG:
+            return f"**{words}**" if (words := escape(span.text)) else ""
+        case Style.CODE:
+            return f"`{markdown(span.text)}`"
+        case Style.PRINCIPAL:
+            return principal_name(span.text)
+        case unknown:
+            assert_never(unknown)

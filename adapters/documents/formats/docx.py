@@ -122,8 +122,7 @@ class Walk:
 
     def item(self, element: Any, text: str) -> Piece | None:
         """The paragraph as a list item, when it is one."""
-        number = self.styles.numbering(element)
-        if number is None:
+        if (number := self.styles.numbering(element)) is None:
             return None
         list_id, level = number
         kind = self.formats.get((list_id, str(level)), "bullet")
@@ -146,7 +145,7 @@ class Walk:
             return
         above: dict[int, str] = {}
         texts = [self.row(cells, above, depth) for cells in rows]
-        if len(rows) > 2 and _width(rows[0]) > len(rows[0]) and texts[1][0] in ("", texts[0][0]):
+        if len(rows) > 2 and sum(map(_span, rows[0])) > len(rows[0]) and texts[1][0] in ("", texts[0][0]):
             texts = [_joined_header(texts[0], texts[1]), *texts[2:]]
         if text := table(texts):
             yield Piece("table", text)
@@ -169,10 +168,6 @@ def _span(cell: Any) -> int:
     """How many columns a cell takes."""
     width = _val(cell, f"{W}tcPr/{W}gridSpan", "1")
     return min(int(width), 100) if width.isdigit() else 1
-
-
-def _width(cells: list[Any]) -> int:
-    return sum(map(_span, cells))
 
 
 def _joined_header(upper: list[str], lower: list[str]) -> list[str]:

@@ -143,22 +143,7 @@ def _insert(lines: list[Line], text: str, box: Box) -> None:
         shape = lines[label]
         place, baseline = label + 1, shape.baseline
     else:
-        shape = (
-            lines[0]
-            if lines
-            else Line(
-                "",
-                10.0,
-                bold=False,
-                fixed=False,
-                left=left,
-                right=right,
-                bottom=bottom,
-                top=top,
-                baseline=bottom,
-                at_edge=False,
-            )
-        )
+        shape = lines[0] if lines else Line("", 10.0, left, right, bottom, top, bottom)
         place, baseline = next((i for i, line in enumerate(lines) if line.top < bottom), len(lines)), bottom + 2
     value = replace(shape, text=text, bold=False, left=left, right=right, baseline=baseline, at_edge=False)
     lines.insert(place, replace(value, bottom=bottom, top=top, parts=()))

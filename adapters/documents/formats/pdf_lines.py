@@ -53,14 +53,14 @@ class Line:
 
     text: str
     size: float
-    bold: bool
-    fixed: bool
     left: float
     right: float
     bottom: float
     top: float
     baseline: float
-    at_edge: bool
+    bold: bool = False
+    fixed: bool = False
+    at_edge: bool = False
     parts: tuple[Stretch, ...] = ()
 
 

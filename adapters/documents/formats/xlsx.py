@@ -226,13 +226,10 @@ def _month_or_year(value: date, number_format: str) -> str:
 
 
 def _column(index: int) -> str:
-    """0 -> A, 25 -> Z, 26 -> AA."""
-    name = ""
-    index += 1
-    while index:
-        index, rest = divmod(index - 1, 26)
-        name = chr(65 + rest) + name
-    return name
+    """Return the letters of a column counted from 0."""
+    from openpyxl.utils import get_column_letter
+
+    return str(get_column_letter(index + 1))
 
 
 def _is_workbook(package: Package) -> bool:

@@ -151,11 +151,10 @@ def _cell(reference: str) -> Cell | None:
 
 
 def column_index(letters: str) -> int:
-    """A -> 0, Z -> 25, AA -> 26."""
-    index = 0
-    for letter in letters:
-        index = index * 26 + ord(letter) - 64
-    return index - 1
+    """Return the number from 0 of the column with these letters."""
+    from openpyxl.utils import column_index_from_string
+
+    return int(column_index_from_string(letters)) - 1
 
 
 def _sheet_parts(package: zipfile.ZipFile, names: set[str]) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """Bots that may ask: a few times in a row, and then not until a person speaks or an hour has passed."""
 
-from adapters.discord.inbound.bot_loop_guard import MOST_TURNS, BotLoopGuard
+from adapters.discord.inbound.message_parser import MOST_TURNS, BotLoopGuard
 from tests.fakes.memory.clock import ManualClock
 
 HERE, THERE = 1, 2

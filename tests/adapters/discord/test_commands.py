@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import discord
 import pytest
@@ -22,9 +23,9 @@ SUBCOMMANDS = (1, 2)  # a subcommand, a group of them
 def _tree() -> dict[str, Any]:
     """All slash commands as they are registered, by name."""
     nothing: Any = None  # to be registered they need nobody
-    kb = KbGroup(nothing, nothing, nothing, nothing)
-    footnote = FootnoteCommands(nothing, nothing, nothing, nothing)
-    every = [*AskCommands(nothing, nothing, nothing).commands(), footnote.group(), *kb.commands()]
+    kb = KbGroup(nothing, Mock(), nothing)
+    footnote = FootnoteCommands(nothing, nothing)
+    every = [*AskCommands(nothing, nothing).commands(), footnote.group(), *kb.commands()]
     commands = CommandTree(every, nothing, nothing)
     client = discord.Client(intents=discord.Intents.none())
     tree = app_commands.CommandTree(client)

@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from discord.http import Route
 
-from adapters.discord.api.downloads import download, file_name
-from adapters.discord.api.endpoints import configure_endpoints
+from adapters.discord.api.http import configure_endpoints, download, file_name
 from core.model.errors import DocumentRejected, FetchRefused, PlatformUnavailable
 from tests.fakes.discord import SPECIFICATION, FakeDiscord
 

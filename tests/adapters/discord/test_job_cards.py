@@ -19,7 +19,6 @@ from core.service.kb.summaries import summarize_job
 from core.service.kb.text_spans import plain, principal
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.message_state import InProcessMessageStateStore
-from tests.fakes.memory.stores import InProcessState
 
 CARD, DIRECT, ADA = 11, 22, 33
 MINUTES = 60
@@ -214,20 +213,3 @@ async def test_the_end_of_a_job_whose_card_never_came_is_said_directly(
     assert "Done" in end
     await another.finish()
     assert len(written.posts) == 1
-
-
-async def test_a_card_that_an_earlier_version_kept_as_text_is_shown_as_that(job: Job, written: Written) -> None:
-    state = InProcessState()
-    postings = InProcessMessageStateStore(state)
-
-    async def connected() -> None:
-        """From the beginning."""
-
-    kept = {"message": str(CARD), "channel": "44", "asker": str(ADA), "token": "t"}
-    kept |= {"token_of": job.reply_target.message, "latest": "**Adding a.md to “default”**\nDone.", "over": "yes"}
-    state.records[f"discord/job/{job.id}", "card"] = kept
-    state.records["discord/kb", "endings"] = {job.id: job.by.id}
-    await JobCards(written, postings, connected, job.created_at.timestamp).finish()
-    ((message, shown),) = written.edits
-    assert message == CARD
-    assert "**Adding a.md to “default”**\nDone." in shown

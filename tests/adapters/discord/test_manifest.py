@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import discord
 
-from adapters.discord.manifest import invite, manifest
+from adapters.discord.preflight import invite, manifest
 
 TOKEN = base64.b64encode(b"123456789012345678").decode().rstrip("=") + ".abc.secret-part"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.discord.outbound.payloads import (
+from adapters.discord.outbound.forms import (
     FormId,
     FormKind,
     MenuOption,

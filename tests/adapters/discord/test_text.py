@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.discord.outbound import text
-from adapters.discord.outbound.line_format import markdown_lines
+from adapters.discord.outbound.text import markdown_lines
 from core.model.answer import Citation
 from core.service.kb.text_spans import plain, strong
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from adapters.terminal.answer_view import print_trace
 from adapters.terminal.chat import Chat
 from adapters.terminal.ingest_view import report_missing
 from adapters.terminal.operator import OPERATOR
 from adapters.terminal.passage_view import print_documents, print_hits
-from adapters.terminal.trace_view import print_trace
 from core.model.answer import ResourceUsage
 from core.model.conversation import ThreadKey
 from core.model.events import AgentFailed, TracedEvent

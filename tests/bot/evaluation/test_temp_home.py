@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.evaluation.temp_home import sweep, temporary_home
+from bot.evaluation.temp_index import sweep, temporary_home
 
 # A measurement: its home with a Valkey in it. Says where, and lives until it is killed.
 MEASUREMENT = """
 import asyncio, sys
 from pathlib import Path
 from adapters.redis.embedded_server import EmbeddedValkey
-from bot.evaluation.temp_home import temporary_home
+from bot.evaluation.temp_index import temporary_home
 
 async def main():
     async with temporary_home(Path(sys.argv[1])) as home:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bot.settings import Settings
-from bot.setup.files_on_disk import MOST, files_on_disk
 from bot.setup.guide import InstallationSetup
+from bot.setup.saved_settings import MOST, files_on_disk
 from core.model.document_content import FileContent, LocalFile, NamedFile
 from core.model.errors import DocumentRejected, NotFound
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from adapters.discord.outbound.answer_index import AskedAt
-from adapters.discord.outbound.answer_records import DiscordQuestionState, LatestConversation
+from adapters.discord.outbound.answer_records import AnsweredTrace, DiscordQuestionState, LatestConversation
 from adapters.slack.outbound.answer_records import SlackQuestionState, VisibleAnswer
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import ReplyTarget
@@ -102,9 +101,9 @@ def test_what_the_first_version_kept_of_a_card_still_leads_back_to_its_question(
 
 
 def test_where_a_question_was_asked_that_is_answered_elsewhere_still_reads() -> None:
-    assert AskedAt.decode("5/7") == AskedAt("5", "7")
-    assert AskedAt.decode(AskedAt("5", "7").encode()) == AskedAt("5", "7")
-    assert AskedAt.decode("") is None
+    kept = AnsweredTrace(trace="ab", thread=THREAD_KEY, subject="7", asker=ANA, asked_at="5/7")
+    assert "5/7" in to_fields(kept).values()
+    assert from_fields(AnsweredTrace(trace="ab"), to_fields(kept)) == kept
 
 
 def test_what_the_first_version_kept_of_who_asked_where_still_reads() -> None:

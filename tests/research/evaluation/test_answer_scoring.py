@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.answer_text import comparable, says_not_covered, states
-from bot.evaluation.asking import Prediction
+from bot.evaluation.asking import Prediction, comparable, says_not_covered, states
 from core.model.answer import Outcome
 from research.evaluation.answer_scoring import AnswerVerdict, score_reply
 from research.evaluation.question_sets import LabelledQuestion, Polarity, QuestionKind

@@ -1,21 +1,29 @@
-"""The outer edge of a press or a command: what goes wrong is said to the one who pressed, and to nobody else."""
+"""What commands, buttons and forms share: acknowledging, responding, reporting errors to the person, options."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
 
 import aiohttp
 import discord
 import structlog
+from discord import app_commands
 
 from adapters.discord.api.errors import ALREADY_ACKNOWLEDGED, api_call
-from adapters.discord.api.responses import LimitedForLong
+from adapters.discord.api.http import LimitedForLong
+from adapters.discord.api.ids import person_of
+from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound import layouts
+from adapters.discord.outbound.answer_records import AnsweredQuestion, AnswerIndex
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.messages import NOBODY
 from adapters.discord.outbound.sanitizer import SanitizedView
-from core.model.errors import WENT_WRONG, FootnoteError, PlatformUnavailable
-from core.model.incoming_events import ReplyMode, ReplyTarget
+from core.model.conversation import ThreadKey
+from core.model.errors import WENT_WRONG, FootnoteError, NotFound, PlatformUnavailable
+from core.model.incoming_events import IncomingMessage, ReplyMode, ReplyTarget
+from core.service.actions.wording import GONE
 
 LOOK_UP_SECONDS = 2.0  # of the 3 within which a press must be acknowledged
 TELL_SECONDS = 30.0
@@ -73,7 +81,7 @@ async def show(interaction: Interaction, view: SanitizedView, *, in_place: bool 
 
 
 async def _take_back(interaction: Interaction) -> None:
-    """That we are thinking; where that cannot be, it is filled with what is said."""
+    """Delete the note that we are thinking; where that fails, the next message fills it."""
     try:
         async with api_call("take back that I am thinking", TELL_SECONDS):
             await interaction.delete_original_response()
@@ -99,7 +107,7 @@ async def acknowledge_press(interaction: Interaction) -> None:
 
 
 async def _defer(interaction: Interaction, *, alone: bool, thinking: bool) -> str:
-    """Acknowledge; the id of the message that stands for it.
+    """Acknowledge; return the id of the message that Discord shows for it.
 
     Where only the confirmation of that was lost, Discord shows that we are thinking, and the answer has to come: so it
     is looked up whether it does. The library's own repetition is then refused, as already acknowledged.
@@ -119,7 +127,7 @@ async def _defer(interaction: Interaction, *, alone: bool, thinking: bool) -> st
 
 
 async def respond(responding: Awaitable[object]) -> None:
-    """A first response that is an answer or a form: one that stands there already is not refused for that.
+    """Send a first response, an answer or a form; one that Discord already has is no error.
 
     The library repeats what Discord failed at after it was done. Raises what the library raises.
     """
@@ -137,7 +145,7 @@ def _is_acknowledged(interaction: Interaction) -> bool:
 
 @asynccontextmanager
 async def report_errors(interaction: Interaction) -> AsyncIterator[None]:
-    """The outer edge of a press: whatever goes wrong is said to the one who pressed."""
+    """Report every error of a press to the one who pressed."""
     try:
         yield
     except TimeoutError:
@@ -154,18 +162,18 @@ async def report_errors(interaction: Interaction) -> AsyncIterator[None]:
 
 
 def is_admin(interaction: Interaction) -> bool:
-    """Whether the one who pressed administers us here, by the rights that Discord itself says they have."""
+    """Return whether the one who pressed administers us here, by the rights that Discord itself says they have."""
     rights = interaction.permissions
     return interaction.guild_id is not None and (rights.administrator or rights.manage_guild)
 
 
 async def administers(interaction: Interaction) -> bool:
-    """The same, to be awaited by who looks it up only when it matters."""
+    """Return the same, for callers that look it up only when it matters."""
     return is_admin(interaction)
 
 
 def private_target(interaction: Interaction) -> ReplyTarget:
-    """Where to say something to the one who used a command or a button, and to nobody else."""
+    """Return where to say something to the one who used a command or a button, and to nobody else."""
     return ReplyTarget(
         mode=ReplyMode.PRIVATE,
         channel=str(interaction.channel_id or 0),
@@ -174,3 +182,65 @@ def private_target(interaction: Interaction) -> ReplyTarget:
         asker=str(interaction.user.id),
         token=interaction.token,
     )
+
+
+def asked_by(
+    interaction: Interaction, thread: ThreadKey, text: str, *, alone: bool, response: str = ""
+) -> IncomingMessage:
+    """Return the question that a command or a button asks; the answer fills the message ``response``."""
+    mode = ReplyMode.PRIVATE if alone else ReplyMode.RESPONSE
+    return IncomingMessage(
+        id=str(interaction.id),
+        thread=thread,
+        text=text,
+        asker=person_of(interaction.user),
+        reply_target=replace(private_target(interaction), mode=mode, response=response),
+        mentions_us=True,
+        direct=interaction.guild_id is None,
+        private=alone,
+    )
+
+
+async def enqueue(queue: OrderedQueue, interaction: Interaction, incoming: IncomingMessage) -> None:
+    """Put a question into the inbox; say so to a person who has too many waiting."""
+    await queue.put(f"discord:{interaction.id}", incoming, busy=lambda text: tell(interaction, text))
+
+
+class PlaceOption(app_commands.Transformer):
+    """A channel or category of the server, as its id. Of the kinds that Discord's published description knows."""
+
+    @property
+    def type(self) -> discord.AppCommandOptionType:
+        """Return what Discord offers to choose from."""
+        return discord.AppCommandOptionType.channel
+
+    @property
+    def channel_types(self) -> list[discord.ChannelType]:
+        """Return the types of channels that have settings of their own."""
+        kinds = discord.ChannelType
+        return [kinds.text, kinds.news, kinds.voice, kinds.forum, kinds.category]
+
+    async def transform(self, interaction: Interaction, value: Any, /) -> int:
+        """Return the id; its user looks up whether there is such a channel."""
+        return int(value.id)
+
+
+def context_menu(
+    name: str, callback: Callable[[Interaction, discord.Message], Awaitable[None]]
+) -> app_commands.ContextMenu:
+    """Make a command in the menu of every message."""
+
+    async def on_message(interaction: Interaction, message: discord.Message) -> None:
+        await callback(interaction, message)
+
+    on_message.__annotations__ = {"interaction": discord.Interaction, "message": discord.Message}
+    return app_commands.ContextMenu(name=name, callback=on_message)
+
+
+async def find_answer(index: AnswerIndex, trace_id: str, gone: str = GONE) -> AnsweredQuestion:
+    """Return where this trace's answer is shown. Raises NotFound, in these words, and TimeoutError."""
+    async with asyncio.timeout(LOOK_UP_SECONDS):
+        shown = await index.find(trace_id)
+    if shown is None:
+        raise NotFound(gone)
+    return shown

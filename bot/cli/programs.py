@@ -1,4 +1,4 @@
-"""Tokens for programs: ``token create``, ``token list``, ``token revoke``."""
+"""What programs use: ``token create``, ``token list``, ``token revoke`` and ``mcp``."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +18,7 @@ token = typer.Typer(help="Let programs ask and search: over /v1 and MCP.", no_ar
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
     app.add_typer(token, name="token")
+    app.command()(mcp)
 
 
 @token.command()
@@ -108,3 +109,43 @@ def _line(one: "ApiToken") -> str:
     until = f"revoked {one.revoked_at:%Y-%m-%d}" if one.revoked_at else f"{one.rate} requests a minute"
     made = f"made {one.created_at:%Y-%m-%d}"
     return one_line(f"{one.id}  {one.name}: {', '.join(sorted(one.scopes))}; {bases}; {until}; {made}")
+
+
+PORT = 8090
+
+
+def mcp(
+    http: Annotated[bool, typer.Option("--http", help="Over streamable HTTP, for programs that hold a token.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="With --http: the port; 0 takes a free one.")] = PORT,
+) -> None:
+    """Let other agents search and ask, by the Model Context Protocol.
+
+    Without --http over standard input and output: as whoever starts it, or as the token in MCP_TOKEN.
+    """
+    finish(_over_http(port) if http else _over_stdio())
+
+
+async def _over_stdio() -> int:
+    from bot.container import open_footnote
+    from bot.programs import local_mcp
+    from bot.settings import load_settings
+
+    settings = load_settings()
+    async with open_footnote(settings) as footnote:
+        await (await local_mcp(settings, footnote)).run_stdio_async()
+    return 0
+
+
+async def _over_http(port: int) -> int:
+    from adapters.http_bounds import HttpBounds
+    from adapters.mcp.server import serve_http
+    from adapters.platform_plugin import split_names
+    from bot.container import open_footnote
+    from bot.programs import remote_mcp
+    from bot.settings import load_settings
+
+    settings = load_settings()
+    async with open_footnote(settings) as footnote:
+        bounds = HttpBounds(proxies=split_names(settings.web_proxies))
+        await serve_http(remote_mcp(footnote), settings.http_host, port, typer.echo, bounds)
+    return 0
