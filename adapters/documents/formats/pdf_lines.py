@@ -114,12 +114,12 @@ class PageText:
         yield list(range(start, start + len(codes))), codes
 
     def lines(self, ticks: Sequence[TickBox] = ()) -> list[Line]:
-        """The lines of a page; text outside of what is shown belongs to no page a person can look at."""
+        """Return the lines of a page; text outside of what is shown belongs to no page a person can look at."""
         found = (self._line(at, codes, ticks) for at, codes in self.runs())
         return [line for line in found if line is not None]
 
     def _line(self, at: list[int], codes: list[int], ticks: Sequence[TickBox]) -> Line | None:
-        """The line of the characters at these indexes, None when nothing of it can be seen."""
+        """Return the line of the characters at these indexes, None when nothing of it can be seen."""
         frame = self.frame
         inked = [i for i, code in zip(at, codes, strict=True) if code > 32]
         if not inked:
@@ -153,7 +153,7 @@ class PageText:
         )
 
     def _parts(self, at: list[int], codes: list[int], size: float, ticks: Sequence[TickBox]) -> tuple[Stretch, ...]:
-        """The line cut at wide gaps; check boxes that are drawn between its words as "[x]" and "[ ]"."""
+        """Return the line cut at wide gaps; check boxes that are drawn between its words as "[x]" and "[ ]"."""
         parts: list[Stretch] = []
         words: list[Word] = []
         found = self._with_joined_digits([self._word(*word) for word in _words(at, codes)], size)
@@ -219,7 +219,7 @@ class PageText:
         return CellLine(" ".join(part.text for part in parts), left, right, baseline, size, parts)
 
     def box(self, index: int) -> Box:
-        """The box of a character on the page as shown."""
+        """Return the box of a character on the page as shown."""
         return self.frame.box(self._box(index))
 
     def _size(self, index: int) -> float:
@@ -292,7 +292,7 @@ def read_lines(page: "pypdfium2.PdfPage", ticks: Sequence[TickBox]) -> tuple[lis
 
 
 def _words(at: list[int], codes: list[int]) -> Iterator[tuple[list[int], list[int]]]:
-    """The (indexes, code points) between spaces."""
+    """Yield the (indexes, code points) between spaces."""
     word: tuple[list[int], list[int]] = ([], [])
     for i, code in zip(at, codes, strict=True):
         if code in (32, 0xA0, 9):
