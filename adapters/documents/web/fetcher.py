@@ -41,7 +41,7 @@ URL_CHARS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Credential:
+class OriginCredential:
     """A header that goes to one origin alone, over https, and with no redirect."""
 
     origin: str
@@ -49,7 +49,7 @@ class Credential:
     value: str = field(repr=False)
 
 
-def credential_of(text: str) -> Credential | None:
+def credential_of(text: str) -> OriginCredential | None:
     """Read a credential as "https://wiki.example.org Cookie: session=…"; None for an empty text.
 
     Raises ConfigurationError, which does not repeat it.
@@ -62,7 +62,7 @@ def credential_of(text: str) -> Credential | None:
             "FETCH_CREDENTIAL is no origin with a header.",
             remedy="It looks like https://wiki.example.org Authorization: Bearer …, without a path.",
         )
-    return Credential(str(URL(found[1]).origin()), found[2], found[3])
+    return OriginCredential(str(URL(found[1]).origin()), found[2], found[3])
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Rules:
     max_bytes: int = 50 * 1024 * 1024
     seconds: float = 60.0
     redirects: int = 5
-    credential: Credential | None = None
+    credential: OriginCredential | None = None
 
 
 @dataclass(frozen=True, slots=True)
