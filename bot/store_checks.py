@@ -77,7 +77,7 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
             yield _originals(report)
         if closed := [base.name for base in await footnote.catalog.bases() if base.closed]:
             detail = f"Redis had lost something, so only admins can read {', '.join(closed)}"
-            yield Check("readers", Health.FAILED, detail, f"Confirm whom each is for: {CONFIRM}.")
+            yield Check("readers", Health.FAILED, detail, f"Confirm who may read each: {CONFIRM}.")
         if (status := await footnote.index.status()) is not None:
             yield milvus_server_check(status)
         yield processes_check(await footnote.processes.live_processes())

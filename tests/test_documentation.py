@@ -21,6 +21,7 @@ from tests import build_messages
 from tests.build_reference import REFERENCE, SETTINGS, reference_page, setting_names, settings_page
 
 ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
 
 
 def documented_settings() -> set[str]:
@@ -230,3 +231,11 @@ def test_the_list_of_messages_is_what_people_read() -> None:
     assert written == build_messages.listing(), (
         "A text changed: run python -m tests.build_messages and review the list."
     )
+
+
+OWN_WORDS = re.compile(r"\b(?:strangers?|whoever|whom|anew|wherefore|is told|is gone)\b", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("page", [*PAGES, build_messages.LISTED], ids=lambda page: page.name)
+def test_texts_for_people_use_the_words_of_the_field(page: Path) -> None:
+    assert OWN_WORDS.findall(page.read_text(encoding="utf-8")) == []

@@ -183,7 +183,7 @@ def remove_source(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Take a document out, and show that it is gone. For 7 days, kb restore puts it back."""
+    """Take a document out, and show that nothing finds it. For 7 days, kb restore puts it back."""
     finish(_remove(name, kb, yes, as_json))
 
 

@@ -116,7 +116,7 @@ def remove(target: Annotated[str, typer.Argument(help="A document; without one, 
            base: Kb = "", yes: Yes = False, as_json: Json = False) -> None:  # fmt: skip
     """Take a document or a whole base out.
 
-    It asks first, or wants --yes; then it shows by a search that it is gone.
+    It asks first, or wants --yes; then it shows by a search that nothing finds it.
     """
     _run("remove", as_json, base=base, target=target, yes=yes)
 

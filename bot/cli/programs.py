@@ -120,7 +120,7 @@ def mcp(
 ) -> None:
     """Let other agents search and ask, by the Model Context Protocol.
 
-    Without --http over standard input and output: as whoever starts it, or as the token in MCP_TOKEN.
+    Without --http over standard input and output: as the person who starts it, or as the token in MCP_TOKEN.
     """
     finish(_over_http(port) if http else _over_stdio())
 

@@ -112,7 +112,7 @@ class Trash:
             raise DocumentRejected("It is there already, in a version of its own.", remedy="Remove that one first.")
         copy = await self._blobs.read(removed.kept)
         if copy is None or self._clock.now() - removed.at > RESTORABLE:
-            raise NotFound(f"The copy of “{removed.document.title}” is gone.", remedy="Add the document again.")
+            raise NotFound(f"The copy of “{removed.document.title}” has expired.", remedy="Add the document again.")
         await put_back(await asyncio.to_thread(unpack, copy), self._index, self._encoder)
         if await self.base(removed.base.name) is None:
             await self.catalog.save_base(removed.base)

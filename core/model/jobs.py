@@ -256,7 +256,7 @@ def _content(item: JobItem) -> tuple[str, str, str, str]:
 
 MISSES = 2
 ONCE_MORE = "If that is so the next time too, it is taken out."
-GONE = "The site says that it is gone."
+GONE = "The site says that it was deleted."
 UNLINKED = "Nothing leads there any more."
 
 

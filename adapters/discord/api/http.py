@@ -135,7 +135,7 @@ async def download(address: str, limit: int, seconds: float) -> bytes:
             if answer.status == 429 or answer.status >= 500:
                 raise PlatformUnavailable(f"Discord does not answer (download {name}).")
             if answer.status != 200:  # addresses run out after a day
-                raise FetchRefused(f"{name} is gone.", remedy=ATTACH_AGAIN)
+                raise FetchRefused(f"{name} was deleted.", remedy=ATTACH_AGAIN)
             data = bytearray()
             while len(data) <= limit and (more := await answer.content.read(limit + 1 - len(data))):
                 data += more

@@ -169,7 +169,7 @@ async def read_attachments(
 
     async def fetch(file: FileReference, limit: int) -> tuple[str, bytes]:
         if file.id not in there:
-            raise FetchRefused("It is gone.")
+            raise FetchRefused("It was deleted.")
         return file.name, await download(there[file.id], limit, DOWNLOAD_SECONDS)
 
     return await read_files(message.files, fetch, parse)

@@ -215,7 +215,7 @@ def _host_keys() -> Any:
             if known.lookup(hostname) is not None:
                 raise FetchRefused(
                     f"The server shows another key than known_hosts has of {hostname}: it may not be who it says.",
-                    remedy="If the server was set up anew, replace its line in known_hosts.",
+                    remedy="If the server was reinstalled, replace its line in known_hosts.",
                 )
             if strict:
                 raise FetchRefused(

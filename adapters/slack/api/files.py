@@ -119,7 +119,7 @@ def _refusal_error(refusal: RequestRefused) -> FetchRefused:
         return FetchRefused(NO_SCOPE, remedy=ADD_SCOPE)
     if refusal.error in _NO_ACCESS:
         return FetchRefused(
-            "I cannot see that file: it is gone, or not shared with me.",
+            "I cannot see that file: it was deleted, or is not shared with me.",
             remedy="Share it in a channel that I am in, or attach it.",
         )
     return FetchRefused(f"Slack does not give me that file: {reason_in_words(refusal.error)}.")

@@ -32,7 +32,7 @@ async def test_a_file_of_the_size_that_is_wanted_comes_whole_and_a_larger_one_no
 
 
 async def test_a_file_that_is_gone_says_what_to_do(discord: FakeDiscord) -> None:
-    with pytest.raises(FetchRefused, match=r"plan b\.txt is gone\. Attach it again"):
+    with pytest.raises(FetchRefused, match=r"plan b\.txt was deleted\. Attach it again"):
         await download(f"{discord.url}/attachments/1/2/plan%20b.txt?ex=1", 10, 10)
     assert file_name("https://cdn.discordapp.com/attachments/1/2/plan%20b.txt?ex=1") == "plan b.txt"
 

@@ -137,7 +137,7 @@ async def test_a_copy_is_not_put_back_after_its_time_whoever_asks(room: Room) ->
     await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
     removed = (await room.trash_store.removals())[0]
     room.clock.advance(RESTORABLE.total_seconds() + 1)
-    with pytest.raises(NotFound, match="is gone"):
+    with pytest.raises(NotFound, match="has expired"):
         await room.trash.restore(removed, ADMIN.id)
 
 
