@@ -64,9 +64,9 @@ LIST = {
 }
 LOOKUP = f"query($ids: [ID!]!) {{ {_LIMIT} nodes(ids: $ids) {{ ...issue ...discussion ...release }} }} {_LISTED}"
 FETCH = f"""query($ids: [ID!]!) {{ {_LIMIT} nodes(ids: $ids) {{ __typename id
-  ... on Issue {{ body state comments(first: 50) {{ ...ofIssue }} }}
-  ... on Discussion {{ body comments(first: 50) {{ ...ofDiscussion }} }}
-  ... on Release {{ description }} }} }} {_COMMENTS}"""
+  ... on Issue {{ body state {_WHERE} comments(first: 50) {{ ...ofIssue }} }}
+  ... on Discussion {{ body {_WHERE} comments(first: 50) {{ ...ofDiscussion }} }}
+  ... on Release {{ description {_WHERE} }} }} }} {_COMMENTS}"""
 MORE = f"""query($id: ID!, $after: String!) {{ {_LIMIT} node(id: $id) {{
   ... on Issue {{ comments(first: 100, after: $after) {{ ...ofIssue }} }}
   ... on Discussion {{ comments(first: 100, after: $after) {{ ...ofDiscussion }} }} }} }} {_COMMENTS}"""
@@ -137,7 +137,11 @@ class GitHub(Connector):
         data, errors = await self._query(FETCH, ids=[item.id for item in items])
         refused = {error["path"][1]: error for error in errors if len(error.get("path") or ()) > 1}
         for number, (item, node) in enumerate(zip(items, data.get("nodes") or (), strict=False)):
-            if node is not None:
+            if node is not None and item.reference not in ("", _reference(node)):
+                yield FetchFailure(
+                    item.id, "Its repository has other readers since it was listed. The next sync reads it."
+                )
+            elif node is not None:
                 yield Content(item.id, "item.md", (await self._text(node)).encode())
             elif (error := refused.get(number)) is not None and error.get("type") != "NOT_FOUND":
                 yield FetchFailure(item.id, f"GitHub does not send it: {str(error.get('message', ''))[:200]}")
@@ -220,7 +224,13 @@ def _item(found: Mapping[str, Any]) -> SourceItem:
         path=(name, f"{found['__typename']}s"),
         dated=updated[:10],
         readers=(ReaderSet(groups=frozenset({PUBLIC if where["visibility"] == "PUBLIC" else f"repository:{name}"})),),
+        reference=_reference(found),
     )
+
+
+def _reference(found: Mapping[str, Any]) -> str:
+    """Return what decides who reads an item, so that nothing is fetched for those who no longer may."""
+    return f"{_name(found)} {found['repository']['visibility']}"
 
 
 def _name(found: Mapping[str, Any]) -> str:

@@ -257,3 +257,17 @@ async def test_an_answer_of_another_shape_ends_the_sync_with_a_reason(
     github.misread = ["secret-title"]
     failure = await room_of(github, parser).fails()
     assert failure == "GitHub answers something that I do not understand. The log says what."
+
+
+async def test_nothing_is_read_for_everyone_of_a_repository_that_became_private_after_it_was_listed(
+    github: FakeGitHub, parser: DocumentParser
+) -> None:
+    github.add("I1", "Plan", "Alpha.")
+    github.public.add("acme/site")
+    github.before_answer = lambda number: github.public.clear() if number > 1 else None  # after the issues
+    room = room_of(github, parser)
+    await room.sync()
+    assert await room.titles() == []
+    await room.sync()
+    assert await room.titles() == []
+    assert await room.titles(ADA) == ["Plan"]
