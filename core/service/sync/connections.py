@@ -37,11 +37,13 @@ from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.results import ConnectLink
 from core.service.kb.text_spans import count
-from core.service.sync.engine import MOST_DOCUMENTS, RETRY, Guard, SyncEngine, SyncReport
+from core.service.sync.documents import Guard
+from core.service.sync.engine import MOST_DOCUMENTS, RETRY, SyncEngine, SyncReport
 from core.service.sync.rights import digest_of, readers_json, resolve_rights
 
 log = logging.getLogger(__name__)
 MOST_TITLES = 10  # of a plan
+_LOST = timedelta(minutes=15)  # a job that does not end is lost
 SECONDS_A_DOCUMENT = 0.5  # on two cores, for pages of ordinary length
 
 
@@ -332,9 +334,7 @@ class Connections:
 
     async def _enqueue(self, connection: Connection) -> None:
         state, now = await self.store.state(connection.name), self.clock.now()
-        if state.next_at is not None and state.next_at > now:
-            return
-        if await self._under_way(connection) is not None:
+        if (state.next_at is not None and state.next_at > now) or await self._under_way(connection) is not None:
             return
         due = state.next_at or connection.created_at
         # A job that was lost in the middle of a round is followed by another one after a while.
@@ -356,12 +356,6 @@ class Connections:
         return next((job for job in of_it if job.reference == connection.name and not job.cancelled_by), None)
 
 
-_LOST = timedelta(minutes=15)
-
-
-_ELSEWHERE = "footnote connect in a terminal does the same."
-
-
 @dataclass(frozen=True, slots=True)
 class ConnectLinks:
     """Links to the page at ``address``; without an address there is no page that an admin could reach."""
@@ -377,7 +371,7 @@ class ConnectLinks:
         if self.sessions is None or not self.address:
             raise NotFound(
                 "The page has no address that people can reach.",
-                remedy=f"Set WEB_ADDRESS and a way to sign in. {_ELSEWHERE}",
+                remedy="Set WEB_ADDRESS and a way to sign in. footnote connect in a terminal does the same.",
             )
         if not caller.private:
             raise NotFound("Others would read the link here.", remedy="Ask me in a direct message.")
