@@ -331,7 +331,7 @@ class ConfluencePlugin(ConnectorPlugin):
 
     @asynccontextmanager
     async def open(self, settings: Mapping[str, str], http: OpenHttp) -> AsyncIterator[Connector]:
-        """Open a site of Confluence Cloud, by its own address or through api.atlassian.com."""
+        """Yield a site of Confluence Cloud, by its own address or through api.atlassian.com."""
         url = urlsplit(settings["url"].strip().rstrip("/"))
         if not settings.get("email"):
             raise ConfigurationError(

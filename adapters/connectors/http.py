@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
@@ -74,7 +74,7 @@ class PolicyHttp(Http):
         _, data = await self._request(method, path, MOST_JSON, **given)
         try:
             return json.loads(data)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise SourceUnavailable(f"{self.origin.host} answers something that is no JSON.") from error
 
     async def download(self, path: str, params: Params | None = None) -> bytes:
@@ -86,7 +86,13 @@ class PolicyHttp(Http):
         if not location:
             return data
         try:
-            return (await self.fetcher.fetch(str(self.origin.join(URL(location))))).data
+            there = self.origin.join(URL(location))
+        except ValueError as error:
+            raise SourceUnavailable(f"{self.origin.host} redirects to something that is no link.") from error
+        if self.origin.scheme == "https" and there.scheme == "http":
+            raise SourceUnavailable(f"{self.origin.host} redirects from https to http, where anyone could change it.")
+        try:
+            return (await self.fetcher.fetch(str(there))).data
         except FetchRefused as error:
             raise DocumentRejected(f"{self.origin.host} sends it from elsewhere. {error}") from error
 
@@ -107,6 +113,11 @@ class PolicyHttp(Http):
                 failure = SourceUnavailable(f"{self.origin.host} took longer than {SECONDS:g} seconds to answer.")
             except (aiohttp.ClientError, OSError) as error:
                 failure = SourceUnavailable(f"{self.origin.host} does not answer ({type(error).__name__}).")
+            except ValueError:  # its message may quote a header
+                raise SourceUnavailable(
+                    f"{self.origin.host} cannot be called: an address or the token holds what cannot be sent.",
+                    remedy="Copy the token once more.",
+                ) from None
             if wait > LONGEST_WAIT:
                 break
             if attempt + 1 < TRIES:
@@ -153,8 +164,11 @@ class PolicyHttp(Http):
 
 
 def opener(rules: Rules, *, sleep: Sleep = asyncio.sleep) -> OpenHttp:
-    """Return what opens calls under these rules. Plain http is for hosts of one's own that the rules name."""
-    fetcher = Fetcher(rules)
+    """Yield what opens calls under these rules. Plain http is for hosts of one's own that the rules name.
+
+    A source chooses where its files redirect to, so the credential for links does not go along.
+    """
+    fetcher = Fetcher(replace(rules, credential=None))
 
     @asynccontextmanager
     async def open_http(origin: str, headers: Mapping[str, str]) -> AsyncIterator[Http]:
@@ -209,7 +223,7 @@ async def _bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
 
 
 def _seconds_to_wait(headers: Mapping[str, str]) -> float:
-    """Return what Retry-After (seconds or a date) or X-RateLimit-Reset (since the epoch) says; 0 without either."""
+    """Return the seconds that Retry-After or X-RateLimit-Reset ask to wait; 0 without them."""
     said = headers.get("Retry-After", "").strip()
     if said.isdecimal():
         return float(said)

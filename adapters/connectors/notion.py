@@ -53,7 +53,7 @@ class Notion(Connector):
         return SourceCheck(name, None, item.title)
 
     async def changes(self, cursor: str) -> ChangePage:
-        """Return the next page of all pages, the oldest edits first: a new edit moves none of the others."""
+        """Return the next page of all pages, those edited first at first, so that a new edit moves no other."""
         page = await self._search(cursor, LISTED)
         items = tuple(_item(one) for one in page["results"] if not _is_gone(one))
         following = str(page.get("next_cursor") or "")
@@ -72,7 +72,7 @@ class Notion(Connector):
         return found
 
     async def fetch(self, items: Sequence[SourceItem]) -> AsyncIterator[Content | FetchFailure]:
-        """Fetch these pages as Markdown, each with its properties; one call for each page."""
+        """Yield these pages as Markdown, each with its properties; one call for each page."""
         for item in items:
             try:
                 text, is_whole = await self._markdown(item.id)
@@ -86,7 +86,7 @@ class Notion(Connector):
             yield Content(item.id, "page.md", "\n\n".join(parts).encode())
 
     async def _markdown(self, page_id: str) -> tuple[str, bool]:
-        """Return a page's text, and whether that is all of it. The rest of a long page is read in parts."""
+        """Return a page's text, and whether it is whole. Long pages are read in parts."""
         found = await self.http.get(f"/v1/pages/{page_id}/markdown")
         texts, left, asked = [str(found["markdown"])], list(found.get("unknown_block_ids") or ()), 0
         while left and asked < MOST_PARTS:
@@ -178,7 +178,7 @@ class NotionPlugin(ConnectorPlugin):
 
     @asynccontextmanager
     async def open(self, settings: Mapping[str, str], http: OpenHttp) -> AsyncIterator[Connector]:
-        """Open the workspace of this token."""
+        """Yield the workspace of this token."""
         headers = {"Authorization": f"Bearer {settings['token']}", "Notion-Version": VERSION}
         async with http(self.origin, headers) as calls:
             yield Notion(calls)

@@ -184,12 +184,12 @@ def likely_answer(run: Run) -> tuple[str, tuple[Citation, ...]]:
     first, second, *_ = (*map(_chance, _nearest_items(run)), 0.0, 0.0)
     if not close or first < LIKELY or second > NOTHING_ELSE:
         return "", ()
-    said = _running_text(close[0].quote)
+    said = running_text(close[0].quote)
     wording = WORDINGS[language_of(run.inquiry.question)]
     return (f"{wording.may_answer} {wording.quoted.format(said)} [1]", close) if said else ("", ())
 
 
-def _running_text(quote: str) -> str:
+def running_text(quote: str) -> str:
     """Put a quote on one line: cells parted by dots, no marks of lists and headings, links as words."""
     bare = re.sub(r"(?m)^\s*(?:[-*+•>#]+|\d{1,3}[.)])\s+|^[|\s:-]+$", "", without_links(quote))
     cells = re.sub(r"\s*\|\s*", " · ", re.sub(r"(?m)^\s*\|\s*|\s*\|\s*$", "", bare))

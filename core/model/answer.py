@@ -131,6 +131,20 @@ class FollowUp:
 
 
 @dataclass(frozen=True, slots=True)
+class Dispute:
+    """Two sources of an answer that give different values for the same thing; ``newer`` and ``older`` are citations.
+
+    ``dated``: their dates say which is newer. Otherwise the two are in any order.
+    """
+
+    newer: int
+    older: int
+    newer_says: str
+    older_says: str
+    dated: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The end of an inquiry, as it is shown. ``text`` is Markdown with ``[n]`` markers that match ``citations``."""
 
@@ -145,6 +159,7 @@ class Answer:
     timings: tuple[tuple[str, float], ...] = ()  # seconds by stage
     causes: tuple[str, ...] = ()  # what was wrong at the model's endpoint, for the one who runs this
     follow_ups: tuple[FollowUp, ...] = ()  # what the evidence answers beside this, where that is switched on
+    dispute: Dispute | None = None  # said in ``text``
 
     @property
     def confidence(self) -> float:

@@ -6,7 +6,6 @@ Where not everybody of the workspace may read along, its words are not kept here
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import combinations
 
 from core.agent.run import Run
 from core.model.answer import Answer, Outcome
@@ -15,10 +14,8 @@ from core.model.inquiry import Investigate
 from core.model.knowledge import Passage
 from core.ports.index import Encoder
 from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionLog, QuestionVector
-from core.service.gaps.conflicts import disagree
 
 NEAREST = 5  # documents
-MOST_QUOTES = 12  # of one answer, held against each other
 MOST_CHARACTERS = 500  # of a question
 
 log = logging.getLogger(__name__)
@@ -87,10 +84,10 @@ def _references(passages: Iterable[Passage]) -> tuple[DocumentReference, ...]:
 
 
 def _conflicts(run: Run, answer: Answer | None) -> tuple[tuple[DocumentReference, DocumentReference], ...]:
-    """Pairs of documents whose quotes in this answer cannot both hold."""
-    quotes: dict[DocumentReference, str] = {}
-    for citation in (answer.citations if answer is not None else ())[:MOST_QUOTES]:
-        evidence = run.inquiry.library.get(citation.evidence)
-        for document in _references((evidence.passage,)) if evidence is not None else ():
-            quotes[document] = f"{quotes.get(document, '')}\n{citation.quote}"
-    return tuple(pair for pair in combinations(quotes, 2) if disagree(quotes[pair[0]], quotes[pair[1]]))
+    """Return the pair of documents that the answer says differ."""
+    if answer is None or answer.dispute is None:
+        return ()
+    sides = {answer.dispute.newer, answer.dispute.older}
+    items = (run.inquiry.library.get(one.evidence) for one in answer.citations if one.n in sides)
+    one, other = _references(item.passage for item in items if item is not None)
+    return ((one, other),)

@@ -38,6 +38,7 @@ from core.ports.memory import Checkpoints, Memory, ParkedInquiry, ThreadRecord
 from core.ports.reasoner import Reasoner
 from core.ports.usage import TraceStore
 from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
+from core.service.disputes.shown import with_dispute
 from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import suggest_follow_ups
 from core.service.question_recorder import QuestionRecorder
@@ -149,7 +150,7 @@ class QuestionService:
                 found.append(event)
         if not found or not _is_certain(found[-1], confidence):
             return
-        found[-1] = await _with_follow_ups(run, found[-1])
+        found[-1] = await _finished(run, found[-1])
         for event in found:
             await self._settle(run, event, question.fence)
             yield event
@@ -315,7 +316,7 @@ class QuestionService:
         try:
             async with aclosing(self._agent.pursue(run)) as events:
                 async for found in events:
-                    event = await _with_follow_ups(run, found)
+                    event = await _finished(run, found)
                     await self._settle(run, event, fence)
                     yield event
         except (asyncio.CancelledError, GeneratorExit):  # it may be stopped by a person, who is shown what it found
@@ -370,8 +371,9 @@ def _is_certain(event: AgentEvent, confidence: float) -> bool:
     return isinstance(event, AgentCompleted) and event.answer.confidence >= confidence
 
 
-async def _with_follow_ups(run: Run, event: AgentEvent) -> AgentEvent:
-    """Return the event as it is; an answer with what could be asked next, where that is suggested."""
+async def _finished(run: Run, event: AgentEvent) -> AgentEvent:
+    """Return the event; an answer with the dispute of its sources and, where wanted, what could be asked next."""
+    event = await with_dispute(run, event)
     if not isinstance(event, AgentCompleted) or not run.inquiry.policy.follow_ups:
         return event
     return replace(event, answer=replace(event.answer, follow_ups=await suggest_follow_ups(run, event.answer)))

@@ -86,7 +86,7 @@ class DocumentUse:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two documents that answers cited together and that may disagree: see ``conflicts``."""
+    """Two documents that answers cited together and that differ: see ``core.service.disputes``."""
 
     documents: tuple[DocumentReference, DocumentReference]
     answers: int

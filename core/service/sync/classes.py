@@ -80,7 +80,7 @@ def used_classes(items: Iterable[SyncedItem]) -> Counter[str]:
 
 
 def _kept(bases: Mapping[str, str], items: Iterable[SyncedItem], readable: Collection[str]) -> dict[str, str]:
-    """Return the bases that go on. One whose documents all have other, equal readers now goes on as theirs."""
+    """Return the bases that classes keep. A class whose documents all got other equal readers keeps its base."""
     kept = {digest: name for digest, name in bases.items() if digest in readable}
     now: defaultdict[str, set[str]] = defaultdict(set)
     for item in items:
