@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """How a dispute is said. ``source`` takes a title and where it is, ``says`` a source, a quote and a number."""
+    """How a dispute is said. ``newer``, ``older`` and ``says`` take the title of a source with its date and place."""
 
     differ: str
     undated: str
@@ -66,9 +66,9 @@ _WORDINGS = {
 
 
 async def with_dispute(run: Run, event: AgentEvent) -> AgentEvent:
-    """Return the event; of an answer whose sources another one contradicts, with both values said first.
+    """Say first in an answer what its sources contradict; return any other event as it is.
 
-    Where comparing takes too long, the answer comes without it, and that is logged.
+    An answer never fails over this: what goes wrong, or takes too long, is logged, and the answer stays as it was.
     """
     if not isinstance(event, AgentCompleted) or event.answer.outcome is not Outcome.ANSWERED:
         return event
@@ -76,10 +76,12 @@ async def with_dispute(run: Run, event: AgentEvent) -> AgentEvent:
     try:
         async with asyncio.timeout(SECONDS):
             found = await asyncio.to_thread(find_disagreement, question, event.answer, library)
+        return event if found is None else replace(event, answer=_shown(run, event.answer, found))
     except TimeoutError:
         log.warning("no_disputes", extra={"trace_id": run.inquiry.id, "reason": "timeout"})
-        return event
-    return event if found is None else replace(event, answer=_shown(run, event.answer, found))
+    except Exception:
+        log.exception("no_disputes", extra={"trace_id": run.inquiry.id})
+    return event
 
 
 def _shown(run: Run, answer: Answer, found: Disagreement) -> Answer:
