@@ -60,22 +60,22 @@ class PolicyHttp(Http):
     calls: int = field(default=0)
 
     async def get(self, path: str, params: Params | None = None) -> Any:
-        """The JSON behind a path of this origin."""
+        """Return the JSON behind a path of this origin."""
         _, data = await self._request("GET", path, params, None, MOST_JSON)
         return _parsed(data, self.origin)
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """The JSON that answers this JSON."""
+        """Return the JSON that answers this JSON."""
         _, data = await self._request("POST", path, None, body, MOST_JSON)
         return _parsed(data, self.origin)
 
     async def post_form(self, path: str, fields: Mapping[str, str]) -> Any:
-        """The JSON that answers this form."""
+        """Return the JSON that answers this form."""
         _, data = await self._request("POST", path, None, dict(fields), MOST_JSON, is_form=True)
         return _parsed(data, self.origin)
 
     async def download(self, path: str, params: Params | None = None) -> bytes:
-        """The bytes behind a path; a redirect is followed without our headers."""
+        """Return the bytes behind a path; a redirect is followed without our headers."""
         try:
             location, data = await self._request("GET", path, params, None, self.most_bytes)
         except _TooLargeError as error:
@@ -174,7 +174,7 @@ class PolicyHttp(Http):
 
 
 def opener(rules: Rules, *, sleep: Sleep = asyncio.sleep) -> OpenHttp:
-    """What opens calls under these rules. Plain http is for hosts of one's own that the rules name."""
+    """Yield what opens calls under these rules. Plain http is for hosts of one's own that the rules name."""
     fetcher = Fetcher(rules)
 
     @asynccontextmanager
@@ -217,7 +217,7 @@ def _pairs(params: Params | None) -> list[tuple[str, str]]:
 
 
 async def _bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """The body, as far as the bound allows."""
+    """Return the body, as far as the bound allows."""
     body = bytearray()
     too_large = _TooLargeError(f"An answer of {response.url.host} is larger than {most // 2**20} MB.")
     if (response.content_length or 0) > most:
@@ -241,7 +241,7 @@ def _is_used_up(headers: Mapping[str, str]) -> bool:
 
 
 def _seconds_to_wait(headers: Mapping[str, str]) -> float:
-    """What Retry-After (seconds or a date) or X-RateLimit-Reset (since the epoch) says; 0 where neither is there."""
+    """Return the seconds that Retry-After or X-RateLimit-Reset ask to wait; 0 without them."""
     said = headers.get("Retry-After", "").strip()
     if said.isdecimal():
         return float(said)

@@ -169,13 +169,13 @@ class Connections:
     async def preview(
         self, name: str, kind: str, values: Mapping[str, str], by: Person, *, readers: Collection[str] = ()
     ) -> SyncPlan:
-        """What the first sync of such a connection would do; nothing is kept. Raises as ``connect`` does."""
+        """Return what the first sync of such a connection would do; nothing is kept. Raises as ``connect`` does."""
         draft = await self._draft(name, kind, values, by, readers, 15, 24)
         async with self.plugins(kind).open(values, self.http) as connector:
             return await plan_sync(draft, connector, self.store)
 
     async def plan(self, name: str) -> SyncPlan:
-        """What a sync of this connection would do; nothing is kept."""
+        """Return what a sync of this connection would do; nothing is kept."""
         connection = await self.find(name)
         async with self.open(connection) as connector:
             return await plan_sync(connection, connector, self.store)
@@ -214,7 +214,7 @@ class Connections:
         )
 
     async def find(self, name: str) -> Connection:
-        """The connection of this name. Raises NotFound."""
+        """Return the connection of this name. Raises NotFound."""
         found = await self._find(name)
         if found is None:
             there = ", ".join(one.name for one in await self.store.connections()) or "none"
@@ -287,7 +287,7 @@ class Connections:
 
     @asynccontextmanager
     async def open(self, connection: Connection) -> AsyncIterator[Connector]:
-        """The connector of a connection. Raises ConfigurationError where its secrets cannot be decrypted."""
+        """Yield the connector of a connection. Raises ConfigurationError where its secrets cannot be decrypted."""
         secrets = {key: self.box.unseal(value) for key, value in connection.secrets.items()}
         async with self.plugins(connection.kind).open({**connection.settings, **secrets}, self.http) as connector:
             yield connector

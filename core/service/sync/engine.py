@@ -143,7 +143,7 @@ class SyncEngine:
 
     @staticmethod
     async def _next_page(run: _Round) -> ChangePage:
-        """The next page; the first one again where the source no longer takes the cursor of a listing that waited."""
+        """Return the next page, or the first again if the source no longer takes the cursor."""
         try:
             return await run.connector.changes(run.state.cursor)
         except (SettingsRefused, NotFound):
@@ -171,7 +171,7 @@ class SyncEngine:
 
     @staticmethod
     def _listed(run: _Round, found: SourceItem) -> SyncedItem:
-        """The item as it is listed now, with what is known of it."""
+        """Return the item as it is listed now, with what is known of it."""
         before = run.items.get(found.id, SyncedItem(found.id, "", "", 0))
         changed = bool(before.listed) and listed_item(before).version != found.version
         tries = 0 if changed else before.tries
