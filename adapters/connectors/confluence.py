@@ -74,7 +74,7 @@ class Confluence(Connector):
         return SourceCheck(name, int(found["totalSize"]), items[0].title, tuple(warnings))
 
     async def changes(self, cursor: str) -> ChangePage:
-        """The next page of all pages."""
+        """Return the next page of all pages."""
         page = await self._search(f"{self._cql()} order by created", cursor, str(LISTED), _EXPAND)
         items = [await self._item(one, page) for one in page["results"]]
         following = _next_cursor(page)
@@ -85,7 +85,7 @@ class Confluence(Connector):
         return [await self._item(one, page) async for one, page in self._every(self._cql(ids), len(ids), _EXPAND)]
 
     async def fetch(self, items: Sequence[SourceItem]) -> AsyncIterator[Content | FetchFailure]:
-        """The bodies of these pages, as HTML."""
+        """Yield the bodies of these pages, as HTML."""
         titles = {item.id: item.title for item in items}
         async for found, _ in self._every(self._cql(titles), len(titles), "body.storage"):
             body = found.get("body", {}).get("storage", {}).get("value")
@@ -95,11 +95,11 @@ class Confluence(Connector):
             yield Content(str(found["id"]), "page.html", to_html(titles.get(str(found["id"]), ""), str(body)))
 
     async def members(self, group: str) -> Sequence[SourcePerson]:
-        """The people in a group. Groups of Confluence have no groups in them."""
+        """Return the people in a group. Groups of Confluence have no groups in them."""
         return [] if group in {EVERYONE_IN_SITE, ANYONE} or ":" in group else await self._members(group)
 
     async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
-        """These people; addresses that they hide stay empty."""
+        """Return these people; addresses that they hide stay empty."""
         wanted, found = sorted(ids), []
         for start in range(0, len(wanted), PEOPLE):
             some = await self.http.get(
@@ -166,7 +166,7 @@ class Confluence(Connector):
                 return ReaderSet(frozenset(people), frozenset(groups))
 
     def _cql(self, ids: Collection[str] = ()) -> str:
-        """The pages and blog posts of the chosen spaces; of these only some where ids are given."""
+        """Return the pages and blog posts of the chosen spaces; of these only some where ids are given."""
         parts = ["type in (page,blogpost)"]
         if self.spaces:
             parts.append(f"space in ({','.join(_quoted(one) for one in self.spaces)})")
@@ -194,7 +194,7 @@ class Confluence(Connector):
 
 
 def _next_cursor(page: Mapping[str, Any]) -> str:
-    """The cursor of the page behind this one; empty where it is the last."""
+    """Return the cursor of the page behind this one; empty where it is the last."""
     following = str((page.get("_links") or {}).get("next") or "")
     return parse_qs(urlsplit(following).query).get("cursor", [""])[0]
 
@@ -250,7 +250,7 @@ class ConfluencePlugin(ConnectorPlugin):
 
     @asynccontextmanager
     async def open(self, settings: Mapping[str, str], http: OpenHttp) -> AsyncIterator[Connector]:
-        """A site of Confluence Cloud, by its own address or through api.atlassian.com."""
+        """Yield a site of Confluence Cloud, by its own address or through api.atlassian.com."""
         url = urlsplit(settings["url"].strip().rstrip("/"))
         if not settings.get("email"):
             raise ConfigurationError(

@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
@@ -60,22 +60,22 @@ class PolicyHttp(Http):
     calls: int = field(default=0)
 
     async def get(self, path: str, params: Params | None = None) -> Any:
-        """The JSON behind a path of this origin."""
+        """Return the JSON behind a path of this origin."""
         _, data = await self._request("GET", path, params, None, MOST_JSON)
         return _parsed(data, self.origin)
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """The JSON that answers this JSON."""
+        """Return the JSON that answers this JSON."""
         _, data = await self._request("POST", path, None, body, MOST_JSON)
         return _parsed(data, self.origin)
 
     async def post_form(self, path: str, fields: Mapping[str, str]) -> Any:
-        """The JSON that answers this form."""
+        """Return the JSON that answers this form."""
         _, data = await self._request("POST", path, None, dict(fields), MOST_JSON, is_form=True)
         return _parsed(data, self.origin)
 
     async def download(self, path: str, params: Params | None = None) -> bytes:
-        """The bytes behind a path; a redirect is followed without our headers."""
+        """Return the bytes behind a path; a redirect is followed without our headers."""
         try:
             location, data = await self._request("GET", path, params, None, self.most_bytes)
         except _TooLargeError as error:
@@ -83,7 +83,13 @@ class PolicyHttp(Http):
         if not location:
             return data
         try:
-            return (await self.fetcher.fetch(str(self.origin.join(URL(location))))).data
+            there = self.origin.join(URL(location))
+        except ValueError as error:
+            raise SourceUnavailable(f"{self.origin.host} redirects to something that is no link.") from error
+        if self.origin.scheme == "https" and there.scheme == "http":
+            raise SourceUnavailable(f"{self.origin.host} redirects from https to http, where anyone could change it.")
+        try:
+            return (await self.fetcher.fetch(str(there))).data
         except FetchRefused as error:
             raise SourceUnavailable(f"{self.origin.host} sends the file from elsewhere: {error}") from error
 
@@ -113,6 +119,11 @@ class PolicyHttp(Http):
                 failure = SourceUnavailable(f"{self.origin.host} took longer than {SECONDS:g} seconds to answer.")
             except (aiohttp.ClientError, OSError) as error:
                 failure = SourceUnavailable(f"{self.origin.host} does not answer ({type(error).__name__}).")
+            except ValueError:  # its message may quote a header
+                raise SourceUnavailable(
+                    f"{self.origin.host} cannot be called: an address or the token holds what cannot be sent.",
+                    remedy="Copy the token once more.",
+                ) from None
             if wait > LONGEST_WAIT:
                 break
             if attempt + 1 < TRIES:
@@ -174,8 +185,11 @@ class PolicyHttp(Http):
 
 
 def opener(rules: Rules, *, sleep: Sleep = asyncio.sleep) -> OpenHttp:
-    """What opens calls under these rules. Plain http is for hosts of one's own that the rules name."""
-    fetcher = Fetcher(rules)
+    """Yield what opens calls under these rules. Plain http is for hosts of one's own that the rules name.
+
+    A source chooses where its files redirect to, so the credential for links does not go along.
+    """
+    fetcher = Fetcher(replace(rules, credential=None))
 
     @asynccontextmanager
     async def open_http(origin: str, headers: Mapping[str, str]) -> AsyncIterator[Http]:
@@ -217,7 +231,7 @@ def _pairs(params: Params | None) -> list[tuple[str, str]]:
 
 
 async def _bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """The body, as far as the bound allows."""
+    """Return the body, as far as the bound allows."""
     body = bytearray()
     too_large = _TooLargeError(f"An answer of {response.url.host} is larger than {most // 2**20} MB.")
     if (response.content_length or 0) > most:
@@ -232,7 +246,7 @@ async def _bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
 def _parsed(data: bytes, origin: URL) -> Any:
     try:
         return json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SourceUnavailable(f"{origin.host} answers something that is no JSON.") from error
 
 
@@ -241,7 +255,7 @@ def _is_used_up(headers: Mapping[str, str]) -> bool:
 
 
 def _seconds_to_wait(headers: Mapping[str, str]) -> float:
-    """What Retry-After (seconds or a date) or X-RateLimit-Reset (since the epoch) says; 0 where neither is there."""
+    """Return the seconds that Retry-After or X-RateLimit-Reset ask to wait; 0 without them."""
     said = headers.get("Retry-After", "").strip()
     if said.isdecimal():
         return float(said)

@@ -54,7 +54,7 @@ class Notion(Connector):
         return SourceCheck(name, None, item.title)
 
     async def changes(self, cursor: str) -> ChangePage:
-        """The next page of all pages, the ones that were edited first at first: a new edit moves none of the others."""
+        """Return the next page of all pages, those edited first at first, so that a new edit moves no other."""
         page = await self._search(cursor, LISTED)
         items = tuple(_item(one) for one in page["results"] if not _is_gone(one))
         following = str(page.get("next_cursor") or "")
@@ -73,7 +73,7 @@ class Notion(Connector):
         return found
 
     async def fetch(self, items: Sequence[SourceItem]) -> AsyncIterator[Content | FetchFailure]:
-        """These pages as Markdown, each with its properties; one call for each page."""
+        """Yield these pages as Markdown, each with its properties; one call for each page."""
         for item in items:
             try:
                 text, is_whole = await self._markdown(item.id)
@@ -95,7 +95,7 @@ class Notion(Connector):
         return ()
 
     async def _markdown(self, page_id: str) -> tuple[str, bool]:
-        """A page's text, and whether that is all of it. What Notion leaves out of a long page is asked for in parts."""
+        """Return a page's text, and whether it is whole. Long pages are read in parts."""
         found = await self.http.get(f"/v1/pages/{page_id}/markdown")
         texts, left, asked = [str(found["markdown"])], list(found.get("unknown_block_ids") or ()), 0
         while left and asked < MOST_PARTS:
@@ -149,7 +149,7 @@ def _plain(texts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _value(found: Mapping[str, Any]) -> str:
-    """A property in words; empty for one without words or value."""
+    """Return a property in words; empty for one without words or value."""
     kind = str(found.get("type", ""))
     value = found.get(kind)
     if kind in _NO_VALUE or value is None or isinstance(value, bool):
@@ -187,7 +187,7 @@ class NotionPlugin(ConnectorPlugin):
 
     @asynccontextmanager
     async def open(self, settings: Mapping[str, str], http: OpenHttp) -> AsyncIterator[Connector]:
-        """The workspace of this token."""
+        """Yield the workspace of this token."""
         headers = {"Authorization": f"Bearer {settings['token']}", "Notion-Version": VERSION}
         async with http(self.origin, headers) as calls:
             yield Notion(calls)

@@ -104,7 +104,7 @@ async def _connect(
 
 
 def _values(plugin: "ConnectorPlugin", given: list[str], secret_file: Path | None) -> "Mapping[str, str]":
-    """The settings: from the options, else the environment, else asked. Raises ConfigurationError, BadParameter."""
+    """Return settings from options, environment or answers. Raises ConfigurationError, BadParameter."""
     values: dict[str, str] = {}
     fields = {one.name: one for one in plugin.fields}
     for pair in given:
@@ -213,7 +213,7 @@ async def _sync(footnote: "Footnote", connection: "Connection", as_json: bool) -
 
 @connections_app.command("list")
 def list_(as_json: Json = False) -> None:
-    """The connections: how far each is, and what went wrong since when."""
+    """List the connections: how far each is, and what went wrong since when."""
     finish(_list("", as_json))
 
 
@@ -258,7 +258,7 @@ def _print_overview(one: "ConnectionOverview", *, every: bool = False) -> None:
 
 
 def _as_json(one: "ConnectionOverview") -> dict[str, object]:
-    """A connection without its secrets."""
+    """Return a connection without its secrets."""
     import json
 
     from core.model.json_codec import to_json

@@ -112,7 +112,7 @@ class Counted:
 
 
 def _kind(command: str) -> str:
-    """A command with the part of its key that says what is kept there."""
+    """Return a command with the part of its key that says what is kept there."""
     name, _, rest = command.partition(" ")
     key = re.search(r"footnote:(?:\{[^}]*\}:)?([\w@-]+)", rest)
     return f"{name.lower()} {key[1] if key else ''}".strip()

@@ -88,7 +88,7 @@ class GapDigest:
 
 
 def digest_text(report: GapReport) -> str:
-    """The report of a week in a few lines of plain text."""
+    """Return the report of a week in a few lines of plain text."""
     last = report.weeks[-1]
     shares = f"{last.answered} answered, {last.abstained} not found in the documents, {last.disliked} rated not helpful"
     head = f"Unanswered questions of the last 7 days. In all {_count(report.asked, 'question')}: {shares}."
@@ -100,12 +100,12 @@ def digest_text(report: GapReport) -> str:
 
 
 def gaps_in_words(report: GapReport) -> list[Gap]:
-    """The gaps whose words may be shown."""
+    """Return the gaps whose words may be shown."""
     return [gap for gap in report.gaps if gap.title]
 
 
 def gap_line(number: int, gap: Gap) -> str:
-    """A gap in one line of plain text."""
+    """Return a gap in one line of plain text."""
     title = gap.title if len(gap.title) <= LONGEST else f"{gap.title[: LONGEST - 1]}…"
     near = f"; nearest: {gap.nearest[0].document.title}" if gap.nearest else ""
     people = f"{gap.people} {'person' if gap.people == 1 else 'people'}"

@@ -84,7 +84,7 @@ def used_classes(items: Iterable[SyncedItem]) -> Counter[str]:
 
 
 def _kept(bases: Mapping[str, str], items: Iterable[SyncedItem], readable: Collection[str]) -> dict[str, str]:
-    """The bases of classes as they go on. One whose documents all have other, equal readers now goes on as theirs."""
+    """Return the bases that classes keep. A class whose documents all got other equal readers keeps its base."""
     kept = {digest: name for digest, name in bases.items() if digest in readable}
     now: defaultdict[str, set[str]] = defaultdict(set)
     for item in items:
@@ -100,7 +100,7 @@ def _kept(bases: Mapping[str, str], items: Iterable[SyncedItem], readable: Colle
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:
-    """The connection's own name for its first class, then that name with a number."""
+    """Return the connection's own name for its first class, then that name with a number."""
     number = 1
     while (free := f"{name} {number}" if number > 1 else name).casefold() in taken:
         number += 1

@@ -31,7 +31,7 @@ class ResolvedRights:
 
 
 def digest_of(readers: Readers) -> str:
-    """What tells two classes of readers apart; the order of sets does not matter."""
+    """Return what tells two classes of readers apart; the order of sets does not matter."""
     return blake2b(readers_json(readers).encode(), digest_size=9).hexdigest()
 
 
