@@ -32,6 +32,8 @@ from core.ports.connector import (
 ORIGIN = "https://api.github.com"
 BATCH = 20
 MOST_COMMENTS = 2_000  # of one item
+MOST_TEXT = 8_000_000  # characters of one item; what follows is not read
+MOST_PAGES = 1_000  # of the collaborators of a repository, or of the comments of an item
 RECENT = timedelta(seconds=10)
 LONGEST_PAUSE = 3_600.0  # seconds
 KINDS = ("issues", "discussions", "releases")
@@ -148,7 +150,7 @@ class GitHub(Connector):
         org = bool((await self._repository(CHECK, name))["repository"]["isInOrganization"])
         found: list[SourcePerson] = []
         after: str | None = None
-        while True:
+        for _ in range(MOST_PAGES):
             data = await self._repository(MEMBERS, name, after=after, org=org)
             page = data["repository"]["collaborators"]
             if page is None:  # only who may push sees them
@@ -159,6 +161,7 @@ class GitHub(Connector):
             if not page["pageInfo"]["hasNextPage"]:
                 return found
             after = page["pageInfo"]["endCursor"]
+        raise SourceUnavailable(f"GitHub lists the collaborators of {name} without an end.")
 
     async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
         """Return nobody: readers are groups."""
@@ -167,17 +170,17 @@ class GitHub(Connector):
     async def _text(self, node: Mapping[str, Any]) -> str:
         """Return an item as Markdown. Comments that were hidden are left out."""
         parts = [str(node.get("body") or node.get("description") or "")]
-        page, read = node.get("comments"), 0
+        page, read, pages = node.get("comments"), 0, 0
         while page is not None:
             for one in filter(None, page["nodes"]):
                 parts += _comment("Answer" if one.get("isAnswer") else "Comment", one)
                 for reply in filter(None, (one.get("replies") or {}).get("nodes", ())):
                     parts += _comment("Reply", reply)
-            read += len(page["nodes"])
+            read, pages = read + len(page["nodes"]), pages + 1
             if not page["pageInfo"]["hasNextPage"]:
                 break
-            if read >= MOST_COMMENTS:
-                parts.append(f"(Comments after the first {MOST_COMMENTS:,} are not read.)")
+            if read >= MOST_COMMENTS or pages >= MOST_PAGES or sum(map(len, parts)) > MOST_TEXT:
+                parts.append(f"(Comments after the first {read:,} are not read.)")
                 break
             data, _ = await self._query(MORE, id=node["id"], after=page["pageInfo"]["endCursor"])
             page = (data.get("node") or {}).get("comments")

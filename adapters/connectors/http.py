@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
@@ -83,7 +83,13 @@ class PolicyHttp(Http):
         if not location:
             return data
         try:
-            return (await self.fetcher.fetch(str(self.origin.join(URL(location))))).data
+            there = self.origin.join(URL(location))
+        except ValueError as error:
+            raise SourceUnavailable(f"{self.origin.host} redirects to something that is no link.") from error
+        if self.origin.scheme == "https" and there.scheme == "http":
+            raise SourceUnavailable(f"{self.origin.host} redirects from https to http, where anyone could change it.")
+        try:
+            return (await self.fetcher.fetch(str(there))).data
         except FetchRefused as error:
             raise SourceUnavailable(f"{self.origin.host} sends the file from elsewhere: {error}") from error
 
@@ -113,6 +119,11 @@ class PolicyHttp(Http):
                 failure = SourceUnavailable(f"{self.origin.host} took longer than {SECONDS:g} seconds to answer.")
             except (aiohttp.ClientError, OSError) as error:
                 failure = SourceUnavailable(f"{self.origin.host} does not answer ({type(error).__name__}).")
+            except ValueError:  # its message may quote a header
+                raise SourceUnavailable(
+                    f"{self.origin.host} cannot be called: an address or the token holds what cannot be sent.",
+                    remedy="Copy the token once more.",
+                ) from None
             if wait > LONGEST_WAIT:
                 break
             if attempt + 1 < TRIES:
@@ -174,8 +185,11 @@ class PolicyHttp(Http):
 
 
 def opener(rules: Rules, *, sleep: Sleep = asyncio.sleep) -> OpenHttp:
-    """Yield what opens calls under these rules. Plain http is for hosts of one's own that the rules name."""
-    fetcher = Fetcher(rules)
+    """Yield what opens calls under these rules. Plain http is for hosts of one's own that the rules name.
+
+    A source chooses where its files redirect to, so the credential for links does not go along.
+    """
+    fetcher = Fetcher(replace(rules, credential=None))
 
     @asynccontextmanager
     async def open_http(origin: str, headers: Mapping[str, str]) -> AsyncIterator[Http]:
@@ -232,7 +246,7 @@ async def _bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
 def _parsed(data: bytes, origin: URL) -> Any:
     try:
         return json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SourceUnavailable(f"{origin.host} answers something that is no JSON.") from error
 
 
