@@ -6,7 +6,7 @@ Interface: https://docs.github.com/graphql. A listing costs about a point for 10
 """
 
 import re
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -166,10 +166,6 @@ class GitHub(Connector):
                 return found
             after = page["pageInfo"]["endCursor"]
         raise SourceUnavailable(f"GitHub lists the collaborators of {name} without an end.")
-
-    async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
-        """Return nobody: readers are groups."""
-        return ()
 
     async def _text(self, node: Mapping[str, Any]) -> str:
         """Return an item as Markdown. Comments that were hidden are left out."""

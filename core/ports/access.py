@@ -96,7 +96,7 @@ class WebSessions(Protocol):
         """Keep it, and its token. Raises StoreUnavailable."""
 
     async def read(self, token: str) -> WebSession | None:
-        """Whose token this is; None where it is nobody's (any more). Each reading prolongs it, but of CHAT."""
+        """Return the session of this token; None without one. Reading prolongs every session but those of CHAT."""
 
     async def end(self, token: str) -> None:
         """Sign out."""

@@ -39,11 +39,11 @@ from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.results import ConnectLink
 from core.service.kb.text_spans import count
+from core.service.sync.documents import Guard
 from core.service.sync.engine import (
     MOST_DOCUMENTS,
     NOT_UNDERSTOOD,
     RETRY,
-    Guard,
     SyncEngine,
     SyncReport,
     not_understood,
@@ -53,6 +53,7 @@ from core.service.sync.rights import digest_of, readers_json, resolve_rights
 
 log = logging.getLogger(__name__)
 MOST_TITLES = 10  # of a plan
+_LOST = timedelta(minutes=15)  # a job that does not end is lost
 SECONDS_A_DOCUMENT = 0.5  # on two cores, for pages of ordinary length
 CHECK_SECONDS = 180.0  # of a check, with all of its calls
 _ADDRESS = re.compile(r"://([^\s,]+)")
@@ -364,9 +365,7 @@ class Connections:
 
     async def _enqueue(self, connection: Connection) -> None:
         state, now = await self.store.state(connection.name), self.clock.now()
-        if state.next_at is not None and state.next_at > now:
-            return
-        if await self._under_way(connection) is not None:
+        if (state.next_at is not None and state.next_at > now) or await self._under_way(connection) is not None:
             return
         due = state.next_at or connection.created_at
         # A job that was lost in the middle of a round is followed by another one after a while.
@@ -394,12 +393,6 @@ def _sites(connection: Connection) -> frozenset[str]:
     return frozenset(address.rstrip("/") for address in found)
 
 
-_LOST = timedelta(minutes=15)
-
-
-_ELSEWHERE = "footnote connect in a terminal does the same."
-
-
 @dataclass(frozen=True, slots=True)
 class ConnectLinks:
     """Links to the page at ``address``; without an address there is no page that an admin could reach."""
@@ -415,7 +408,7 @@ class ConnectLinks:
         if self.sessions is None or not self.address:
             raise NotFound(
                 "The page has no address that people can reach.",
-                remedy=f"Set WEB_ADDRESS and a way to sign in. {_ELSEWHERE}",
+                remedy="Set WEB_ADDRESS and a way to sign in. footnote connect in a terminal does the same.",
             )
         if not caller.private:
             raise NotFound("Others would read the link here.", remedy="Ask me in a direct message.")

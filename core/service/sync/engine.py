@@ -6,7 +6,8 @@ that rights are read again in time; the next one goes on with what is left.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol, TypeVar
@@ -27,7 +28,7 @@ from core.ports.connector import (
     SourceItem,
 )
 from core.service.sync.classes import ReaderClasses, used_classes
-from core.service.sync.documents import SyncedDocuments, listed_item, may_retry
+from core.service.sync.documents import Guard, SyncedDocuments, listed_item, may_retry
 from core.service.sync.rights import digest_of, readers_json, resolve_rights
 
 MOST_DOCUMENTS = 50_000  # of one connection
@@ -36,7 +37,6 @@ MOST_PAGES = 100_000  # of one listing: a source that never comes to an end is g
 NOT_UNDERSTOOD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What a connector raises over an answer of another shape than its interface says."""
 
-Guard = Callable[[], Awaitable[None]]
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
@@ -183,6 +183,7 @@ class SyncEngine:
             whole=page.whole,
             listed_seconds=run.state.listed_seconds + seconds,
             readers={**run.state.readers, **readers},
+            unread=Counter(run.state.unread) + Counter(page.unread),
         )
         await self._save(run, state, {item.id: item for item in changed}.values())
 
@@ -320,17 +321,8 @@ class SyncEngine:
             after = replace(item, reason=result.reason, failed_since=since, tries=item.tries + 1)
         else:
             indexed = await self.documents.indexed_version(run.connection, item, base)
-            after = SyncedItem(
-                item.id,
-                item.listed,
-                item.readers,
-                item.seen,
-                False,
-                listed.version,
-                base,
-                indexed,
-                reason=result.reason,
-            )
+            read = replace(item, version=listed.version, base=base, indexed=indexed, hidden=False)
+            after = replace(read, reason=result.reason, failed_since=None, tries=0)
         await self._save_item(run, after)
         await run.report.outcome(item.id, listed.title, ItemState(result.change), result.reason)
 
