@@ -227,7 +227,9 @@ class Footnote(Stores):
 
     def user_actions(self) -> "UserActions":
         """Return what people can do beside asking."""
+        from adapters.redis.kb_stores import RedisProposalStore
         from core.service.actions.user_actions import UserActions
+        from core.service.disputes.decisions import DisputeReports
 
         return UserActions.build(
             memory=self.memory,
@@ -240,6 +242,7 @@ class Footnote(Stores):
             message_states=self.message_states,
             checkpoints=self.checkpoints,
             defaults=ChannelSettings(self.policy),
+            disputes=DisputeReports(RedisProposalStore(self.redis), self.clock),
         )
 
     def knowledge_reader(self) -> "KnowledgeReader":

@@ -41,8 +41,10 @@ _BY_HAND = "Run footnote doctor in a terminal: it says more."
 
 
 @asynccontextmanager
-async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[WebPlatform]:
-    """Yield the page with all its screens."""
+async def open_page(
+    settings: Settings, footnote: Footnote, chats: Sequence[ConnectedPlatform] = ()
+) -> AsyncIterator[WebPlatform]:
+    """Yield the page with all its screens; ``chats`` are the platforms beside it."""
     pages, stream, actions = Pages(), RedisAnswerStream(footnote.redis), footnote.user_actions()
     knowledge, guide = footnote.knowledge_stack, InstallationSetup(settings.home)
     conversations = Conversations(footnote.message_states, footnote.clock)
@@ -103,6 +105,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             pages=pages,
             live=live,
             screens=[ask, knowledge_screen, gaps, inspect, connections, setup, source],
+            chats=chats,
         )
 
 
@@ -153,11 +156,14 @@ def has_platform(settings: Settings) -> bool:
 
 
 def open_platforms(
-    settings: Settings, footnote: Footnote, role: ProcessRole, process: str
+    settings: Settings, footnote: Footnote, role: ProcessRole, process: str, connected: Sequence[ConnectedPlatform]
 ) -> Iterator[AbstractAsyncContextManager[ConnectedPlatform]]:
-    """Yield each configured platform, to be entered; ``process`` is the name under which leases are taken."""
+    """Yield each configured platform, to be entered; ``process`` is the name under which leases are taken.
+
+    ``connected`` are those that were entered; the page asks them for rights once they are.
+    """
     if settings.has_page:
-        yield open_page(settings, footnote)
+        yield open_page(settings, footnote, connected)
     deps = PlatformDeps(
         inbox=footnote.inbox,
         message_states=footnote.message_states,

@@ -108,8 +108,11 @@ def _stop_on_signals() -> asyncio.Event:
 async def _connect_platforms(
     settings: Settings, footnote: Footnote, role: ProcessRole, name: str
 ) -> AsyncIterator[list[ConnectedPlatform]]:
+    connected: list[ConnectedPlatform] = []
     async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(opening) for opening in open_platforms(settings, footnote, role, name)]
+        opened = open_platforms(settings, footnote, role, name, connected)
+        connected += [await stack.enter_async_context(opening) for opening in opened]
+        yield connected
 
 
 class _ServedPlatform:

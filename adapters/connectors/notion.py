@@ -5,7 +5,7 @@ integration. Its search lists pages; it may be late, so what it does not name is
 Interface: https://developers.notion.com/reference (2026-03-11, which has pages as Markdown).
 """
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,6 @@ from core.ports.connector import (
     SettingField,
     SourceCheck,
     SourceItem,
-    SourcePerson,
 )
 
 VERSION = "2026-03-11"
@@ -61,7 +60,7 @@ class Notion(Connector):
         return ChangePage(items, cursor=following, more=bool(page.get("has_more") and following), whole=True)
 
     async def lookup(self, ids: Sequence[str]) -> Sequence[SourceItem]:
-        """Those of these pages that are there and still shared."""
+        """Return those of these pages that are there and still shared."""
         found = []
         for one in ids:
             try:
@@ -85,14 +84,6 @@ class Notion(Connector):
             note = "" if is_whole else "\n\n(Notion did not send the rest of this page.)"
             parts = [part for part in (item.reference, f"{text}{note}") if part.strip()]
             yield Content(item.id, "page.md", "\n\n".join(parts).encode())
-
-    async def members(self, group: str) -> Sequence[SourcePerson]:
-        """Nobody: Notion tells no readers."""
-        return ()
-
-    async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
-        """Nobody: Notion tells no readers."""
-        return ()
 
     async def _markdown(self, page_id: str) -> tuple[str, bool]:
         """Return a page's text, and whether it is whole. Long pages are read in parts."""
@@ -133,7 +124,7 @@ def _item(page: Mapping[str, Any]) -> SourceItem:
 
 
 def _is_recent(edited: str) -> bool:
-    """Whether a page may still change without another version: Notion rounds the time of an edit to a minute."""
+    """Return whether a page may still change without another version: Notion rounds the time of an edit to a minute."""
     try:
         return datetime.now(UTC) - datetime.fromisoformat(edited) < RECENT
     except (ValueError, TypeError):

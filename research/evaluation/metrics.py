@@ -1,6 +1,6 @@
 """What ranking libraries do not count: intervals, all the evidence at once, answers, citations, verdicts.
 
-The rankings' own metrics (nDCG, MRR, recall) are ranx's; see ``bot.evaluation.retrieval``.
+The rankings' own metrics (nDCG, MRR, recall) are ranx's; see ``research.evaluation.retrieval``.
 """
 
 import unicodedata

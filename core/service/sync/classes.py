@@ -62,12 +62,8 @@ class ReaderClasses:
             )
             if after != before:
                 await self.catalog.save_base(after)
-        await self._close(connection, there, set(bases.values()))
-
-    async def _close(self, connection: Connection, there: Mapping[str, KnowledgeBase], current: set[str]) -> None:
-        """Close the bases of classes that are no more: their documents are moved or removed after this."""
-        for name, base in there.items():
-            if base.connection == connection.name and name not in current and base.grants != {NOBODY}:
+        for name, base in there.items():  # those of no class: their documents are moved or removed after this
+            if base.connection == connection.name and name not in bases.values() and base.grants != {NOBODY}:
                 await self.catalog.save_base(replace(base, grants=frozenset({NOBODY})))
 
     async def remove_unused(self, connection: Connection, state: SyncState, items: Iterable[SyncedItem]) -> None:
@@ -79,7 +75,7 @@ class ReaderClasses:
 
 
 def used_classes(items: Iterable[SyncedItem]) -> Counter[str]:
-    """How many documents each class of readers has now."""
+    """Count the documents that each class of readers has now."""
     return Counter(item.readers for item in items if not item.gone)
 
 
