@@ -8,7 +8,7 @@ import hashlib
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
@@ -18,7 +18,7 @@ from core.model.conversation import Person, ThreadKey
 from core.model.errors import Busy
 from core.model.jobs import ItemState, Job, JobKind, pending_sources, refresh_item
 from core.model.knowledge import conversation_platform
-from core.model.records import THREAD, UNSTORED, Record
+from core.model.records import Record
 from core.ports.catalog import Catalog
 from core.ports.job_store import JobStore
 from core.ports.message_state import MessageStateStore
@@ -33,12 +33,14 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChangedConversation(Record, place="chats", subject="changed", entry="{source}"):
-    """A conversation in which something was edited or deleted, by the source of its document: seconds since 1970."""
+class ChangedConversation(Record, place="chats", subject="changed", entry="{source}", installation=True):
+    """A conversation in which something was edited or deleted, by the source of its document, and when (epoch).
+
+    Ids and a time alone: forgetting who wrote there must not lose a deletion that is not followed yet.
+    """
 
     source: str
     at: float = 0.0
-    thread: ThreadKey | None = field(default=None, metadata=THREAD | UNSTORED)
 
 
 async def note_change(message_states: MessageStateStore, thread: ThreadKey, written: datetime) -> None:
@@ -49,7 +51,7 @@ async def note_change(message_states: MessageStateStore, thread: ThreadKey, writ
     channel = f"{thread.platform}/{thread.space}/{thread.channel}"
     sources = (f"{channel}/{thread.thread}", f"{channel}/{written:%Y-%m-%d}")
     at = time.time()
-    await message_states.save(*(ChangedConversation(source=one, at=at, thread=thread) for one in sources))
+    await message_states.save(*(ChangedConversation(source=one, at=at) for one in sources))
 
 
 @dataclass(frozen=True, slots=True)
