@@ -7,6 +7,7 @@ import pytest
 from core.model.answer import Outcome
 from core.model.conversation import Audience
 from core.model.evidence import Evidence
+from core.service.disputes import shown
 from tests.core.scene import Scene
 
 STAFF = Audience(frozenset({"staff"}))
@@ -95,3 +96,19 @@ async def test_an_answer_whose_sources_agree_says_nothing_of_it() -> None:
     answer = (await scene.asks(QUESTION)).answer
     assert answer.dispute is None
     assert answer.text == "Logs are kept for 90 days. [1]"
+
+
+async def test_an_answer_comes_as_it_was_where_comparing_fails(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("A fault of ours.")
+
+    monkeypatch.setattr(shown, "find_disagreement", fail)
+    scene = Scene()
+    await known(scene)
+    scene.script.enqueue("compose", cite("Runbook", "Logs are kept for 30 days."))
+    answer = (await scene.asks(QUESTION)).answer
+    assert answer.text == "Logs are kept for 30 days. [1]"
+    assert answer.dispute is None
+    assert "no_disputes" in caplog.messages
