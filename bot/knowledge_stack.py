@@ -19,6 +19,7 @@ from adapters.redis.kb_stores import (
     RedisSiteStore,
     RedisTrashStore,
 )
+from adapters.redis.message_state import RedisMessageStateStore
 from adapters.redis.web_stores import RedisWebSessions
 from adapters.terminal.operator import operator
 from bot.home import installation_id
@@ -167,6 +168,7 @@ def knowledge_stack(
         installation=partial(installation_id, settings.home),
         questions=questions,
         lost_changes=lost_changes,
+        message_states=RedisMessageStateStore(redis),
         forms=principal_forms(),
         sessions=RedisWebSessions(redis),
         page=settings.web_address if settings.has_page else "",

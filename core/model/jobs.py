@@ -15,7 +15,7 @@ from core.model.conversation import FORGOTTEN, Person
 from core.model.errors import FootnoteError
 from core.model.incoming_events import IN_THREAD, KeptReplyTarget
 from core.model.json_codec import from_json, to_json
-from core.model.knowledge import Document
+from core.model.knowledge import Document, conversation_platform
 
 MOST_ITEMS = 1_000  # of one job
 
@@ -26,7 +26,7 @@ class JobKind(StrEnum):
     INGEST = "ingest"  # the items it was given
     SITE = "site"  # the pages below a link, or those of a sitemap; found on the way
     HISTORY = "history"  # the conversations of a channel; found on the way
-    REFRESH = "refresh"  # links that are known already, asked whether they have changed
+    REFRESH = "refresh"  # links and conversations that are known already, read again
     REMOVE = "remove"  # the documents of a base that no longer exists
     RESTORE = "restore"  # documents that were removed a short time ago
     REPAIR = "repair"  # documents of which the index has lost passages
@@ -91,7 +91,7 @@ class JobItem:
     name: str = ""
     url: str | None = None
     title: str = ""
-    etag: str = ""
+    etag: str = ""  # of a conversation that is read again: which change of it the item covers
     state: ItemState = ItemState.WAITING
     reason: str = ""
     passages: int = 0
@@ -171,11 +171,11 @@ class Job:
     @property
     def unit(self) -> JobUnit:
         """What its items are, for a person."""
-        if self.kind is JobKind.REFRESH:
-            return JobUnit.LINK
-        kinds = {item.kind for item in self.items} if self.kind is JobKind.INGEST else set()
+        kinds = {item.kind for item in self.items} if self.kind in {JobKind.INGEST, JobKind.REFRESH} else set()
         if kinds == {ItemKind.CONVERSATION}:
             return JobUnit.CONVERSATION
+        if self.kind is JobKind.REFRESH and kinds <= {ItemKind.LINK}:
+            return JobUnit.LINK
         return JobUnit.FILE if kinds == {ItemKind.SPOOLED} else JobUnit.DOCUMENT
 
     @property
@@ -202,6 +202,11 @@ class Job:
     def at_end(self, now: datetime, state: JobState, reason: str = "") -> "Job":
         """Return the job at its end: in this state, at this time, doing nothing any more."""
         return replace(self, state=state, reason=reason, ended_at=now, progress=JobProgress())
+
+
+def refresh_item(source: str, etag: str = "") -> JobItem:
+    """Return the item that reads what a document was made of again: a link or a conversation."""
+    return JobItem(ItemKind.CONVERSATION if conversation_platform(source) else ItemKind.LINK, source, source, etag=etag)
 
 
 def document_item(document: Document) -> JobItem:

@@ -1,5 +1,6 @@
 """Knowledge as it is kept: bases hold documents, documents have sections (parents) and passages (children)."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -182,6 +183,15 @@ _SCHEMES = ("http://", "https://")
 def is_link(text: str) -> bool:
     """Return whether this is the address of something in the web, which can be fetched (again)."""
     return text.startswith(_SCHEMES)
+
+
+_CONVERSATION = re.compile(r"([a-z][\w-]*)/[^/]*/[^/]+/(?:[\d.]+|\d{4}-\d\d-\d\d)")
+
+
+def conversation_platform(source: str) -> str:
+    """Return the platform of a document that was made of a conversation: a thread, or a day of a channel; else ''."""
+    found = _CONVERSATION.fullmatch(source)
+    return found[1] if found else ""
 
 
 def redact_link(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 from core.model.channel_settings import ChannelSettings, ChosenSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.document_content import Conversation
+from core.model.errors import NotFound
 from core.model.incoming_events import FileReference, Incoming, IncomingMessage, MessageRoute, Permissions
 from core.model.inquiry import Checkpoint
 from core.model.jobs import Job
@@ -147,11 +148,21 @@ class Download(Protocol):
         """(name, bytes). Raises DocumentRejected or FetchRefused with the reason, PlatformUnavailable."""
 
 
+class ConversationGone(NotFound):
+    """A conversation was deleted on its platform: the first message of a thread, or everything that people wrote."""
+
+
 class Transcript(Protocol):
     """How a platform reads what was said. Names instead of codes, without our own messages' buttons."""
 
     async def conversation(self, reference: str) -> Conversation:
         """Return one thread. Raises NotFound when it is not there (any more), PlatformUnavailable."""
+
+    async def read_again(self, source: str) -> Conversation:
+        """Return the conversation of this source as it is now.
+
+        Raises ConversationGone where it was deleted, NotFound where we may not read it any more, PlatformUnavailable.
+        """
 
     def reference_of(self, thread: ThreadKey) -> str:
         """Return the reference to a thread in which we were asked."""

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from core.ports.index import Scope
 from core.ports.job_store import Proposal
 from core.ports.platform import PlatformCapabilities
+from core.service.kb.chat_changes import ChangedConversation
 from core.service.workers import JobWorker
 from tests.core.scene import Scene
 from tests.core.service.kb.knowledge_room import Room
 from tests.fakes.discord import Interaction, Person
 from tests.fakes.memory.inbox import InProcessInbox
+from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.stores import InProcessAudit
 
 
@@ -20,6 +22,7 @@ class Library:
         self._room = room = Room()
         room.catalog, room.index, room.encoder, room.clock = scene.catalog, scene.index, scene.encoder, scene.clock
         room.audit, room.inbox = audit, InProcessInbox()
+        self.message_states = room.message_states = InProcessMessageStateStore(scene.state)
         room.assemble()
         self.parser, self.site, self.jobs, self.inbox = room.parser, room.site, room.jobs, room.inbox
         self.kb_service = room.kb_service
@@ -28,6 +31,18 @@ class Library:
         """Who does the jobs, with what Discord lends."""
         runner = self._room.runner({"discord": capabilities})
         return JobWorker(name="w", inbox=self.inbox, runner=runner, tick=self._room.scheduler.tick)
+
+    async def changed(self) -> int:
+        """How many conversations are noted as changed, and wait to be read again."""
+        return len(await self.message_states.read_entries(ChangedConversation(source="")))
+
+    async def tick(self) -> None:
+        """What a worker does once a minute."""
+        await self._room.scheduler.tick()
+
+    async def found(self, words: str) -> str:
+        """What a search finds."""
+        return "\n".join(await self._room.finds_text(words, *[one.name for one in await self._room.catalog.bases()]))
 
     async def proposals(self) -> Sequence[Proposal]:
         """What waits for an admin."""

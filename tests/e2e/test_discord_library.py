@@ -1,5 +1,6 @@
 """Feeding and governing the knowledge from Discord: the real service and the real jobs, as people see them."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 
@@ -139,6 +140,46 @@ async def test_a_channels_history_is_kept_by_thread_and_by_day(
     assert "[Router]" in (await discord.reply_to(asked)).text
     await card_of(discord, await ada.slash("kb add here"), "3 unchanged")
     assert await library.titles() == sorted(["Router", "Keys", today])
+
+
+async def test_what_is_edited_or_deleted_on_discord_is_no_longer_found(
+    discord: FakeDiscord, library: Library, ada: Person
+) -> None:
+    bob, alice = discord.person("bob"), discord.person("alice")
+    question = await bob.says("How do we reset the router?")
+    await alice.starts_thread(question, "Router")
+    wrong = await alice.says("Hold the router button for ninety seconds.", thread=question)
+    keys = await bob.says("Where are the keys?")
+    await bob.starts_thread(keys, "Keys")
+    await alice.says("The keys are in the red box.", thread=keys)
+    lunch = await bob.says("Lunch is at noon.")
+    await alice.says("The office opens at eight.")
+    await card_of(discord, await ada.slash("kb add here"), "Done")
+    assert "ninety seconds" in await library.found("router button")
+
+    async def read_again(notes: int) -> None:
+        async with asyncio.timeout(60):
+            while await library.changed() < notes:
+                await asyncio.sleep(0.01)
+            await library.tick()
+            while await library.changed():
+                await asyncio.sleep(0.1)
+                await library.tick()
+
+    await alice.deletes(wrong)
+    await bob.edits(lunch, "Lunch is at one.")
+    await read_again(3)
+    assert "ninety seconds" not in await library.found("router button")
+    assert "at one" in await library.found("lunch")
+    assert "at noon" not in await library.found("lunch")
+    assert "opens at eight" in await library.found("office")
+    asked = await alice.says("<@bot> which button resets the router?")
+    assert "ninety" not in (await discord.reply_to(asked)).text
+
+    await bob.deletes(keys)
+    await read_again(2)
+    assert "red box" not in await library.found("keys")
+    assert "Keys" not in await library.titles()
 
 
 async def test_who_holds_no_gateway_reads_a_channels_history_too(discord: FakeDiscord) -> None:

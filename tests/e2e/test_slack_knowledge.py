@@ -14,6 +14,7 @@ from adapters.slack.platform import SlackPlatform
 from core.model.jobs import Job, JobProgress, JobStage, JobState
 from core.ports.index import Scope
 from core.ports.platform import PlatformCapabilities
+from core.service.kb.chat_changes import ChangedConversation
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.job_runner import JobRunner
 from tests.core.service.kb.knowledge_room import Room
@@ -48,6 +49,8 @@ class SlackRoom(Room):
         self.road = road
         self.bot = Bot(SlackDriver(slack, "socket"))
         self.platforms: list[SlackPlatform] = []
+        self.message_states = self.bot.message_states
+        self.wire()
 
     @asynccontextmanager
     async def process(self) -> AsyncIterator[SlackPlatform]:
@@ -74,6 +77,21 @@ class SlackRoom(Room):
 
     async def newest(self) -> Job:
         return (await self.jobs.recent())[0]
+
+    async def follows(self, notes: int) -> None:
+        """Wait until so many conversations are noted as changed; then read them again, as the clock would have it."""
+        blank = ChangedConversation(source="")
+
+        async def noted() -> bool:
+            return len(await self.bot.message_states.read_entries(blank)) >= notes
+
+        async with asyncio.timeout(60):
+            while not await noted():
+                await asyncio.sleep(0.01)
+        await self.scheduler.tick()
+        await self.works()
+        await self.scheduler.tick()
+        assert not await self.bot.message_states.read_entries(blank)
 
     async def documents(self) -> dict[str, str]:
         """Titles by source."""
@@ -183,6 +201,32 @@ class TestTheForm:
         assert "closed on Friday" in words
         assert "Build 17" not in words
 
+    async def test_what_is_edited_or_deleted_in_slack_is_no_longer_found(
+        self, slack: FakeSlack, room: SlackRoom
+    ) -> None:
+        bob, alice = slack.person("bob"), slack.person("alice")
+        root = await bob.says("How long do refunds take?", "general")
+        wrong = await alice.says("Refunds take 45 days.", "general", thread=root)
+        office = await bob.says("The office is closed on Friday.", "general")
+        await alice.says("Lunch is at noon.", "general")
+        await slack.person("ada").submits(await opened(slack), {"here": ["here"]})
+        await room.works()
+        assert "45 days" in await _found(room, "refunds")
+        assert "closed on Friday" in await _found(room, "office closed")
+
+        await alice.deletes(wrong)
+        await bob.edits(office, "The office is open on Friday.")
+        await room.follows(3)
+        assert "45 days" not in await _found(room, "refunds")
+        assert "open on Friday" in await _found(room, "office friday")
+        assert "closed on Friday" not in await _found(room, "office closed")
+        assert "at noon" in await _found(room, "lunch")
+
+        await alice.says("Refunds take 14 days.", "general", thread=root)
+        await bob.deletes(root)
+        await room.follows(2)
+        assert [title[:8] for title in (await room.documents()).values()] == ["#general"]
+
     async def test_there_is_no_channel_to_add_in_a_direct_message(self, slack: FakeSlack, room: SlackRoom) -> None:
         ada = slack.person("ada")
         await ada.slash("/kb", "", ada.dm)
@@ -238,6 +282,10 @@ async def _texts(room: Room) -> AsyncIterator[str]:
         scope = Scope(frozenset({"handbook"}))
         for hit in (await room.retriever.search(words, scope)).hits:
             yield hit.passage.text
+
+
+async def _found(room: Room, words: str) -> str:
+    return "\n".join(await room.finds_text(words, "handbook"))
 
 
 class TestFiles:

@@ -36,6 +36,7 @@ from core.ports.inbox import Inbox
 from core.ports.message_state import KEPT_FOR, CancelReason
 from core.service.channel_settings import AnswerVisibility, visibility_of
 from core.service.incoming import BackfillPlaces, take_in_deletion
+from core.service.kb.chat_changes import note_change
 from core.service.message_routing import ANYWHERE, could_be_answered
 
 LOOK_SECONDS = 10.0
@@ -84,6 +85,15 @@ class EventListener:
     def on_edit(self, message: discord.Message) -> None:
         """Take it in as it reads now: what works on the earlier wording stops."""
         self._receive(message, edited=True)
+        guild = message.guild.id if message.guild else None
+        if not message.author.bot:  # what bots say is in no document
+            self._ordered_queue.add(partial(self._note_change, guild, message.channel.id, message.id))
+
+    async def _note_change(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
+        """Have the documents that quote this message read again."""
+        if guild_id is not None:
+            key = key_of(await self._channel_of(guild_id, channel_id), guild_id, message_id)
+            await note_change(self._app.message_states, key, discord.utils.snowflake_time(message_id))
 
     def _receive(self, message: discord.Message, *, edited: bool) -> None:
         client = self._app.client()
@@ -229,6 +239,7 @@ class EventListener:
         """Stop the work on a deleted question and delete what was posted for it, also after the answer."""
 
         async def take_in() -> None:
+            await self._note_change(guild_id, channel_id, message_id)
             thread = await self._app.answer_index.thread_of_question(message_id)
             if thread is None:
                 thread = key_of(await self._channel_of(guild_id, channel_id), guild_id, message_id)
@@ -246,6 +257,7 @@ class EventListener:
 
         async def take_in() -> None:
             thread = guild_key(guild_id, parent_id, thread_id)
+            await note_change(self._app.message_states, thread, discord.utils.snowflake_time(thread_id))
             kept = await self._app.message_states.read(DiscordQuestionState(thread=thread, message=str(thread_id)))
             if kept is not None and kept.question is not None and kept.channel == str(thread_id):
                 await take_in_deletion(self._app.message_states, self._inbox, kept.question)

@@ -5,6 +5,8 @@ and other bots are left out.
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 
 import discord
@@ -18,6 +20,7 @@ from adapters.discord.outbound.text import clip
 from core.model.conversation import ThreadKey
 from core.model.document_content import Conversation, TranscriptMessage
 from core.model.errors import NotFound
+from core.ports.platform import ConversationGone
 from core.service.kb.commands import LARGEST_FILE
 
 MOST_MESSAGES = 2_000  # of one thread, and of a channel's own history
@@ -48,11 +51,11 @@ async def conversation_of(
         if isinstance(thread, discord.Thread):
             return await _of_thread(client, reference, thread)
     if fallback is None:
-        raise NotFound(GONE)
+        raise ConversationGone(GONE)
     title = clip(" ".join(words_of(fallback, bot_identity(client, fallback.guild)).split()), 80) or "A message"
     conversation = _conversation(client, reference, title, [fallback])
     if not conversation.messages:
-        raise NotFound(NOTHING_TO_KEEP)
+        raise ConversationGone(NOTHING_TO_KEEP)
     return conversation
 
 
@@ -102,12 +105,19 @@ async def _threads(
 async def _days(client: discord.Client, place: discord.TextChannel) -> list[list[discord.Message]]:
     """Return what was said in the channel itself, by day (UTC), without a day that was read in part."""
     read = [one async for one in place.history(limit=MOST_MESSAGES)][::-1]
-    us = bot_identity(client, place.guild)
     days = [list(day) for _, day in groupby(read, key=lambda one: one.created_at.date())]
     if len(read) == MOST_MESSAGES and len(days) > 1:
         days = days[1:]
-    kept = [[one for one in day if not one.flags.has_thread and not mentions_us(one, us)] for day in days]
+    kept = [_outside_threads(client, place, day) for day in days]
     return [day for day in kept if day]
+
+
+def _outside_threads(
+    client: discord.Client, place: discord.TextChannel, day: Iterable[discord.Message]
+) -> list[discord.Message]:
+    """Return what is neither the beginning of a thread nor a question to us."""
+    us = bot_identity(client, place.guild)
+    return [one for one in day if not one.flags.has_thread and not mentions_us(one, us)]
 
 
 async def _read(
@@ -128,7 +138,49 @@ async def _read(
 
 async def _of_thread(client: discord.Client, reference: str, thread: discord.Thread) -> Conversation:
     messages = [one async for one in thread.history(limit=MOST_MESSAGES, oldest_first=True)]
+    if _is_root_deleted(thread, messages):
+        raise ConversationGone("The first message of that thread was deleted.")
     return _conversation(client, reference, thread.name, messages, link=thread.jump_url)
+
+
+def _is_root_deleted(thread: discord.Thread, messages: Sequence[discord.Message]) -> bool:
+    """Return whether the message that the thread was started on, or that its forum post began with, was deleted."""
+    if isinstance(thread.parent, discord.ForumChannel):
+        return all(one.id != thread.id for one in messages)
+    starters = [one.reference for one in messages if one.type is discord.MessageType.thread_starter_message]
+    return any(one is not None and isinstance(one.resolved, discord.DeletedReferencedMessage) for one in starters)
+
+
+async def read_again(client: discord.Client, source: str) -> Conversation:
+    """Return the thread, the message or the day of a channel of this source. Raises as ``Transcript`` says."""
+    reference = source.partition("/")[2]
+    _, channel_id, key = reference.split("/")
+    async with api_call("read that conversation", READ_SECONDS):
+        try:
+            place = await _place(client, int(channel_id))
+            message = None
+            if isinstance(place, discord.TextChannel) and "-" not in key:
+                with suppress(discord.NotFound):
+                    message = await place.fetch_message(int(key))
+        except discord.NotFound:
+            raise ConversationGone(GONE) from None
+        if isinstance(place, discord.TextChannel) and "-" in key:
+            begins = datetime.fromisoformat(key).replace(tzinfo=UTC)
+            period = {"after": begins - timedelta(milliseconds=1), "before": begins + timedelta(days=1)}
+            read = [one async for one in place.history(limit=MOST_MESSAGES, oldest_first=True, **period)]
+            day = _outside_threads(client, place, read)
+            if not day:
+                raise ConversationGone("Nothing that people wrote on that day is left.")
+            conversation = _conversation(client, reference, f"#{place.name}, {key}", day)
+            return _if_any(conversation)
+    return _if_any(await conversation_of(client, reference, fallback=message))
+
+
+def _if_any(conversation: Conversation) -> Conversation:
+    """Return the conversation. Raises ConversationGone where nothing that people wrote is left."""
+    if not conversation.messages:
+        raise ConversationGone(NOTHING_TO_KEEP)
+    return conversation
 
 
 def _conversation(
@@ -167,6 +219,11 @@ class DiscordTranscripts:
         """Read one thread. Raises NotFound when it is not there, PlatformUnavailable."""
         await self._app.connected()
         return await conversation_of(self._app.client(), reference)
+
+    async def read_again(self, source: str) -> Conversation:
+        """Read what a document was made of. Raises as ``Transcript`` says."""
+        await self._app.connected()
+        return await read_again(self._app.client(), source)
 
     def reference_of(self, thread: ThreadKey) -> str:
         """Return the reference to a thread in which we were asked."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import structlog
@@ -34,6 +35,7 @@ from core.model.principals import channel_principal
 from core.ports.inbox import Inbox
 from core.ports.message_state import KEPT_FOR, CancelReason, MessageStateStore
 from core.service.incoming import BackfillPlaces, delivery, take_in_deletion
+from core.service.kb.chat_changes import note_change
 from core.service.message_routing import ANYWHERE, could_be_answered
 
 MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast", "bot_message"}  # of messages in which something is said
@@ -222,6 +224,8 @@ class EventListener:
             return NOTHING
         if now.get("text") == before.get("text") or not now.get("ts"):
             return NOTHING
+        if not now.get("bot_id") and now.get("user") != us.user:  # what bots say is in no document
+            await self._note_change(event, now, us)
         place = {"channel": event["channel"], "channel_type": event.get("channel_type"), "type": "message"}
         message = await self._parse_if_relevant({**now, **place}, team, us, edited=True)
         if message is None:
@@ -261,9 +265,17 @@ class EventListener:
         before: Event = event.get("previous_message") or {}
         ts = str(event.get("deleted_ts") or before.get("ts") or "")
         place = {"channel": event["channel"], "channel_type": event.get("channel_type"), "type": "message", "ts": ts}
+        if ts:
+            await self._note_change(event, {**before, "ts": ts}, us)
         message = await self._parse_if_relevant({**before, **place}, team, us) if ts else None
         if message is not None:
             await take_in_deletion(self._message_states, self._inbox, message)
+
+    async def _note_change(self, event: Event, message: Event, us: Identity) -> None:
+        """Have the documents that quote this message read again."""
+        ts = str(message["ts"])
+        thread = ThreadKey(PLATFORM, us.team, str(event["channel"]), str(message.get("thread_ts") or ts))
+        await note_change(self._message_states, thread, datetime.fromtimestamp(float(ts), UTC))
 
     async def _on_new_channel_id(self, event: Event, team: str, us: Identity) -> None:
         """Move the settings of a private channel, which gets a new id when it is shared with another workspace.

@@ -23,6 +23,7 @@ from core.model.conversation import ThreadKey
 from core.model.document_content import MOST_MESSAGES, Conversation, TranscriptMessage
 from core.model.errors import FetchRefused, NotFound, PlatformUnavailable
 from core.model.message_text import without_emoji
+from core.ports.platform import ConversationGone
 from core.service.kb.commands import Caller, KbCommand
 
 MOST_READ = 10_000  # messages of one channel
@@ -50,12 +51,28 @@ class Transcripts:
         channel, _, root = reference.partition("/")
         said: list[TranscriptMessage] = []
         async for message in self._pages("conversations.replies", {"channel": channel, "ts": root}, MOST_MESSAGES):
+            if message.get("subtype") == "tombstone" and message["ts"] == root:
+                raise ConversationGone("The first message of that thread was deleted.")
             said += await self._messages_of(message)
             if len(said) >= MOST_MESSAGES:
                 break
         if not said:
-            raise NotFound("That thread has no messages from people to add.")
+            raise ConversationGone("That thread has no messages from people to add.")
         return await self._build_conversation(channel, root, _title(said[0].text), said, root)
+
+    async def read_again(self, source: str) -> Conversation:
+        """Return the thread, or the day of a channel, of this source. Raises as ``Transcript`` says."""
+        _, team, channel, key = source.split("/")
+        if team != (await self._directory.identity()).team:
+            raise NotFound("That conversation is in another workspace.")
+        if "-" not in key:
+            return await self.conversation(conversation_reference(channel, key))
+        begins = datetime.fromisoformat(key).replace(tzinfo=UTC).timestamp()
+        place = {"channel": channel, "oldest": f"{begins - 1e-6:.6f}", "latest": f"{begins + 86_400:.6f}"}
+        said = [one async for one in self._pages("conversations.history", place, MOST_READ) if _is_of_day(one)]
+        if not said or (conversation := await self._of_day(channel, key, said)) is None:
+            raise ConversationGone("Nothing that people wrote on that day is left.")
+        return conversation
 
     def reference_of(self, thread: ThreadKey) -> str:
         """Return the reference to a thread in which we were asked."""
@@ -70,7 +87,7 @@ class Transcripts:
             if left <= 0:
                 return
             if message.get("subtype") == "thread_broadcast":
-                continue  # it stands in its thread
+                continue  # it is in its thread
             if day and _day(message) != day:
                 if (made := await self._of_day(channel, day, of_the_day)) is not None:
                     left -= 1
@@ -144,6 +161,11 @@ def _day(message: Message) -> str:
     return f"{_at(message):%Y-%m-%d}"
 
 
+def _is_of_day(message: Message) -> bool:
+    """Return whether a message of a channel was written outside threads."""
+    return not message.get("reply_count") and message.get("subtype") != "thread_broadcast"
+
+
 def _title(text: str) -> str:
     return " ".join(text.splitlines()[0].split())[:TITLE]
 
@@ -153,7 +175,7 @@ def _unreadable(refusal: RequestRefused) -> NotFound:
         case "not_in_channel" | "channel_not_found":
             return NotFound("I am not in that conversation, so I cannot read it.", remedy="Invite me there.")
         case "thread_not_found":
-            return NotFound("That conversation no longer exists.")
+            return ConversationGone("That conversation no longer exists.")
         case "missing_scope":
             return NotFound(
                 "I may not read what was said there: a scope is missing (channels:history, groups:history, "

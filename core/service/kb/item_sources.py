@@ -11,7 +11,7 @@ from core.ingestion.originals import Material, Originals
 from core.model.document_content import as_markdown
 from core.model.errors import DocumentRejected, FetchRefused, NotFound
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind
-from core.model.knowledge import is_link
+from core.model.knowledge import conversation_platform, is_link
 from core.ports.catalog import BlobStore, Catalog
 from core.ports.platform import PlatformCapabilities, Transcript
 from core.ports.sources import FetchResult, FileStores, PageGone, Web
@@ -54,7 +54,7 @@ class ItemSources:
 
     async def _channel_items(self, job: Job) -> AsyncIterator[JobItem]:
         """Yield one item for each conversation of a channel, the newest first."""
-        async for conversation in self._transcript(job).conversations(job.reference, job.limit):
+        async for conversation in self._transcript(job.platform).conversations(job.reference, job.limit):
             item = JobItem(
                 ItemKind.SPOOLED,
                 conversation.source,
@@ -175,14 +175,22 @@ class ItemSources:
             return None
         return _material(job, item, fetched)
 
-    async def _read_conversation(self, job: Job, item: JobItem) -> Material:
-        conversation = await self._transcript(job).conversation(item.reference)
+    async def _read_conversation(self, job: Job, item: JobItem) -> Material | None:
+        by = job.by.name or job.by.id
+        if job.kind is JobKind.REFRESH:
+            before = await self.catalog.document(document_id_of(job.base, item.source))
+            if before is None:
+                return None  # it was removed since
+            by, transcript = before.added_by, self._transcript(conversation_platform(item.source))
+            conversation = await transcript.read_again(item.source)
+        else:
+            conversation = await self._transcript(job.platform).conversation(item.reference)
         return Material(
             source=conversation.source,
             name=file_name(conversation.title),
             data=as_markdown(conversation),
             url=conversation.permalink,
-            added_by=job.by.name or job.by.id,
+            added_by=by,
             title=conversation.title,
         )
 
@@ -190,11 +198,11 @@ class ItemSources:
         await self.blobs.keep(item.reference, data)
         return item
 
-    def _transcript(self, job: Job) -> Transcript:
-        """Return how conversations are read where the job was asked for. Raises NotFound where they cannot be."""
-        transcript = self._capabilities(job).transcript
+    def _transcript(self, platform: str) -> Transcript:
+        """Return how conversations are read on a platform. Raises NotFound where they cannot be."""
+        transcript = self.platforms.get(platform, PlatformCapabilities()).transcript
         if transcript is None:
-            raise NotFound(f"Conversations cannot be read on {job.platform or 'this platform'}.")
+            raise NotFound(f"Conversations cannot be read on {platform or 'this platform'}.")
         return transcript
 
     def _capabilities(self, job: Job) -> PlatformCapabilities:

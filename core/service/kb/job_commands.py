@@ -14,7 +14,7 @@ from core.ports.job_store import JobStore, SiteStore
 from core.service.kb.command_audit import CommandAudit
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_cards import job_subject
-from core.service.kb.job_queue import JobQueue
+from core.service.kb.job_queue import JobQueue, can_be_read_again
 from core.service.kb.queries import KnowledgeQueries, one_job
 from core.service.kb.results import CancelRequested, JobAccepted, KbResult, RefreshAccepted, Refused, RepairAccepted
 from core.service.kb.summaries import (
@@ -131,7 +131,7 @@ class JobCommands:
         return accepted
 
     async def refresh(self, command: KbCommand, caller: Caller) -> KbResult:
-        """REFRESH of a document or a site, or of all that came from links in a base."""
+        """REFRESH of a document or a site, or of all that came from links and conversations in a base."""
         if not command.target:
             return await self._refresh_base(command, caller)
         if (site := await self._site(command, caller)) is not None:
@@ -148,9 +148,9 @@ class JobCommands:
         below = {source for site in sites for source in site.pages}
         others = [one for one in await self.queries.documents(base) if one.source not in below]
         jobs = [await self.job_queue.ingest_site(site.link, site.limit, base.name, caller) for site in sites]
-        if any(is_link(one.source) for one in others) or not sites:
+        if any(map(can_be_read_again, others)) or not sites:
             jobs.append(await self.job_queue.refresh(others, base.name, caller))
-        left = sum(not is_link(one.source) for one in others)
+        left = sum(not can_be_read_again(one) for one in others)
         return RefreshAccepted(tuple(map(summarize_job, jobs)), base.name, left)
 
     async def _site(self, command: KbCommand, caller: Caller) -> Site | None:

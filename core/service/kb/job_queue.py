@@ -9,8 +9,18 @@ from datetime import timedelta
 from core.model.clock import Clock
 from core.model.document_content import UPLOAD, FileContent
 from core.model.errors import Busy, DocumentRejected, NotFound
-from core.model.jobs import ItemKind, Job, JobItem, JobKind, JobState, content_digest, document_item, waiting_duplicate
-from core.model.knowledge import Document, is_link
+from core.model.jobs import (
+    ItemKind,
+    Job,
+    JobItem,
+    JobKind,
+    JobState,
+    content_digest,
+    document_item,
+    refresh_item,
+    waiting_duplicate,
+)
+from core.model.knowledge import Document, conversation_platform, is_link
 from core.ports.catalog import BlobStore
 from core.ports.inbox import Delivery, Inbox
 from core.ports.job_store import JobStore
@@ -183,12 +193,12 @@ class JobQueue:
             await self.blobs.forget(item.reference)
 
     async def refresh(self, documents: Sequence[Document], base: str, caller: Caller) -> Job:
-        """Fetch links again. Raises NotFound when none of these documents came from a link."""
-        links = [document for document in documents if is_link(document.source)]
+        """Read links and conversations again. Raises NotFound when none of these documents came from one."""
+        links = [document for document in documents if can_be_read_again(document)]
         if not links:
             what = f"“{documents[0].title}”" if len(documents) == 1 else "What is in there"
             raise NotFound(f"{what} did not come from a link, so it cannot be fetched again.", remedy=ADD_AGAIN)
-        items = [JobItem(ItemKind.LINK, one.source, one.source) for one in links]
+        items = [refresh_item(one.source) for one in links]
         subject = links[0].title if len(links) == 1 else ""
         return await self.accept(self.create_job(JobKind.REFRESH, base, caller, subject, items))
 
@@ -199,6 +209,11 @@ class JobQueue:
         else:
             items = [JobItem(ItemKind.DOCUMENT, one.source, one.id) for one in documents]
         return await self.accept(self.create_job(kind, base, caller, items=items))
+
+
+def can_be_read_again(document: Document) -> bool:
+    """Return whether a document came from a link or a conversation."""
+    return is_link(document.source) or bool(conversation_platform(document.source) and not document.origin)
 
 
 def _spooled_item(job: Job, file: FileContent) -> JobItem:

@@ -29,10 +29,10 @@ from core.model.jobs import (
     JobState,
     document_of,
 )
-from core.model.knowledge import Document
+from core.model.knowledge import Document, conversation_platform
 from core.ports.catalog import Catalog
 from core.ports.job_store import JobStore, SiteStore
-from core.ports.platform import PlatformCapabilities
+from core.ports.platform import ConversationGone, PlatformCapabilities
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.program_documents import check_readers
 from core.service.kb.sites import SiteSync
@@ -142,9 +142,12 @@ class JobRunner:
     async def is_ours(self, job_id: str) -> bool:
         """Whether this process can do a job: it is over, the clock asked for it, or its platform is connected here."""
         job = await self._jobs.read(job_id)
-        if job is None or job.over or job.cancelled_by or not job.platform:
+        if job is None or job.over or job.cancelled_by:
             return True
-        return job.platform in self._item_sources.platforms
+        needed = {job.platform}
+        if job.kind is JobKind.REFRESH:
+            needed |= {conversation_platform(item.source) for item in job.items}
+        return needed <= {"", *self._item_sources.platforms}
 
     async def work(self, job_id: str, guard: Guard, *, seconds: float = TURN_SECONDS) -> Job | None:
         """Go on with a job for about so long; the job as it is then, over or not. None when there is nothing to do.
@@ -280,7 +283,10 @@ class JobRunner:
         job = run.job
         await self._check_base(run, item)
         run.begin_stage(JobStage.FETCHING, item.source)
-        material = await self._item_sources.read_item(job, item)
+        try:
+            material = await self._item_sources.read_item(job, item)
+        except ConversationGone as reason:
+            return await self._withdraw(run, item, reason)
         if material is None:
             return replace(item, state=ItemState.UNCHANGED)
         own = await self._ingestor.keep_apart(material, job.base)
@@ -307,6 +313,15 @@ class JobRunner:
             passages=result.passages,
             notes=(*result.notes, *apart),
         )
+
+    async def _withdraw(self, run: _Run, item: JobItem, reason: ConversationGone) -> JobItem:
+        """Take out the document of a conversation that was deleted; one that is being added fails."""
+        document = await self._catalog.document(document_id_of(run.job.base, item.source))
+        if document is None:
+            raise reason
+        await run.guard()
+        await self._trash.remove(document, run.job.by.id)
+        return replace(item, state=ItemState.REMOVED, passages=document.passages, notes=(str(reason),))
 
     async def _check_base(self, run: _Run, item: JobItem) -> None:
         """Raise JobCancelled where the base was removed, Denied where its readers are no longer those of this item."""

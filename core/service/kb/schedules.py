@@ -13,10 +13,11 @@ from core.ingestion.ingestor import document_id_of
 from core.ingestion.trash import Trash
 from core.model.clock import Clock
 from core.model.errors import FootnoteError, NotFound
-from core.model.jobs import ItemKind, Job, JobItem, JobKind
-from core.model.knowledge import is_link, matching_sources, redact_link
+from core.model.jobs import Job, JobKind, refresh_item
+from core.model.knowledge import conversation_platform, is_link, matching_sources, redact_link
 from core.ports.job_store import Every, JobStore, Schedule, ScheduleStore
 from core.ports.sources import FileStores
+from core.service.kb.chat_changes import ChatChanges
 from core.service.kb.commands import MOST_PAGES, Caller, KbCommand, KbVerb
 from core.service.kb.job_queue import JobQueue, site_limit
 from core.service.kb.proposals import Proposals
@@ -45,6 +46,8 @@ class Schedules:
         every, link = Every(command.every), command.target.strip()
         known = matching_sources(await self.queries.documents(base), link) if link else ()
         link = known[0].source if len(known) == 1 and "://" not in link else link
+        if conversation_platform(link) and not known:
+            raise NotFound("That conversation is not in this knowledge base.", remedy="Add it first.")
         schedule = await self.save(link, every, command.limit, base.name, caller)
         if every is Every.NEVER:
             return ScheduleRemoved(base.name, redact_link(link))
@@ -60,15 +63,19 @@ class Schedules:
         ``limit`` is in pages: up to 1 it is the link alone, and no more than MOST_PAGES. Only places that keep files
         are watched (ON_CHANGE).
         """
-        if not is_link(link) and (self.stores is None or self.stores.refusal(link)):
+        chat = bool(conversation_platform(link)) and every is not Every.ON_CHANGE
+        if not is_link(link) and not chat and (self.stores is None or self.stores.refusal(link)):
             raise NotFound("I can only fetch links again.", remedy=f"Name one that begins with https://. {ADD_AGAIN}")
         if is_link(link) and every is Every.ON_CHANGE:
             raise NotFound(
                 "I can watch buckets and other file stores, but not web pages.", remedy="Choose daily or weekly."
             )
-        limit = min(limit, MOST_PAGES) if is_link(link) else site_limit(link, limit)
+        if is_link(link):
+            limit = min(limit, MOST_PAGES) if limit > 1 else 0
+        else:
+            limit = 0 if chat else site_limit(link, limit)
         due = self.clock.now() + (every.interval or timedelta())
-        schedule = Schedule(base, link, every, caller.person, due, limit if limit > 1 or not is_link(link) else 0)
+        schedule = Schedule(base, link, every, caller.person, due, limit)
         await self.schedule_store.save_schedule(schedule)
         return schedule
 
@@ -119,7 +126,8 @@ log = logging.getLogger(__name__)
 class Scheduler:
     """Looks at the clock for ``JobWorker``.
 
-    ``watch`` is None where no place is watched, ``enqueue_syncs`` where nothing can be connected.
+    ``watch`` is None where no place is watched, ``chat_changes`` where no chat is followed, ``enqueue_syncs`` where
+    nothing can be connected.
     """
 
     schedule_store: ScheduleStore
@@ -129,13 +137,14 @@ class Scheduler:
     housekeeping: Housekeeping
     clock: Clock
     watch: PlaceWatch | None = None
+    chat_changes: ChatChanges | None = None
     enqueue_syncs: Callable[[], Awaitable[None]] | None = None
 
     async def tick(self) -> None:
         """Do what is due, to be called about once a minute in every process. Raises StoreUnavailable.
 
-        Scheduled refreshes; approvals and jobs that were kept and did not get into the line; what housekeeping is due.
-        Places that are watched come last, for a place may take its time.
+        Scheduled refreshes; what changed in chats; approvals and jobs that were kept and did not get into the line;
+        what housekeeping is due. Places that are watched come last, for a place may take its time.
         """
         now = self.clock.now()
         due = [schedule for schedule in await self.schedule_store.schedules() if schedule.is_due(now)]
@@ -146,6 +155,8 @@ class Scheduler:
         await self.job_queue.requeue_orphaned()
         if self.enqueue_syncs is not None:
             await self.enqueue_syncs()
+        if self.chat_changes is not None:
+            await self.chat_changes.enqueue()
         await self.housekeeping.sweep()
         lanes = asyncio.Semaphore(LOOKS_AT_ONCE)
         async with asyncio.TaskGroup() as group:
@@ -193,11 +204,12 @@ class Scheduler:
             base=schedule.base,
             by=schedule.by,
             created_at=self.clock.now(),
+            platform=conversation_platform(schedule.link),
             subject=schedule.link,
             reference=schedule.link if schedule.limit else "",
             limit=schedule.limit,
             listed=not schedule.limit,
-            items=() if schedule.limit else (JobItem(ItemKind.LINK, schedule.link, schedule.link),),
+            items=() if schedule.limit else (refresh_item(schedule.link),),
         )
         with suppress(FootnoteError):
             await self.job_queue.accept(job)

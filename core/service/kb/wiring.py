@@ -14,10 +14,12 @@ from core.ports.catalog import BlobStore, Catalog
 from core.ports.inbox import Inbox
 from core.ports.index import Index
 from core.ports.job_store import JobStore, ProposalStore, ScheduleStore, SiteStore
+from core.ports.message_state import MessageStateStore
 from core.ports.question_log import QuestionLog
 from core.ports.sources import FileStores
 from core.retrieval.hybrid import Retriever
 from core.service.kb.bases import Bases
+from core.service.kb.chat_changes import ChatChanges
 from core.service.kb.command_audit import CommandAudit
 from core.service.kb.file_origins import FileOrigins
 from core.service.kb.job_commands import IndexRepair, JobCommands
@@ -38,6 +40,7 @@ class KnowledgeDeps:
 
     ``connections`` makes what syncs connected sources; None where none can be connected.
     ``page`` is the address at which people reach the page, whose sessions are ``sessions``; empty where there is none.
+    ``message_states`` is where changes in chats are noted; None where no chat is connected.
     ``installation`` returns what tells the folders of this home from those of another that uses the same stores.
     """
 
@@ -60,6 +63,7 @@ class KnowledgeDeps:
     installation: Callable[[], str]
     questions: QuestionLog | None = None
     lost_changes: LostChanges | None = None
+    message_states: MessageStateStore | None = None
     forms: tuple[PrincipalForm, ...] = PRINCIPAL_FORMS
     connections: Callable[[JobQueue], Connections] | None = None
     sessions: WebSessions | None = None
@@ -103,6 +107,8 @@ def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
     )
     connections = deps.connections(job_queue) if deps.connections is not None else None
     orphans = OrphanedPassages(index=deps.index, catalog=deps.catalog, clock=clock)
+    states = deps.message_states
+    changes = ChatChanges(states, deps.catalog, jobs, job_queue, clock) if states is not None else None
     scheduler = Scheduler(
         schedule_store=deps.schedule_store,
         jobs=jobs,
@@ -111,6 +117,7 @@ def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
         housekeeping=Housekeeping(deps.trash, jobs, clock, orphans),
         clock=clock,
         watch=PlaceWatch(deps.files, deps.site_store),
+        chat_changes=changes,
         enqueue_syncs=connections.enqueue_due if connections is not None else None,
     )
     return WiredKnowledge(service, job_queue, scheduler, connections)

@@ -23,7 +23,7 @@ from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
 from core.model.principals import PrincipalForm, PrincipalKind
 from core.ports.index import Scope
-from core.ports.platform import PlatformCapabilities
+from core.ports.platform import ConversationGone, PlatformCapabilities
 from core.ports.sources import FetchResult, PageGone, PageProgress, StoredFile
 from core.retrieval.hybrid import Retriever
 from core.service.api_clients import API_PLATFORM
@@ -59,6 +59,7 @@ from tests.fakes.memory.trash_store import InProcessTrashStore
 from tests.fakes.memory.web_sessions import InProcessWebSessions
 
 if TYPE_CHECKING:
+    from core.ports.message_state import MessageStateStore
     from core.service.kb.job_queue import JobQueue
     from core.service.sync.connections import Connections
 
@@ -128,6 +129,12 @@ class RecordedPlatform:
             raise NotFound("That conversation no longer exists.")
         return self.conversations_[reference]
 
+    async def read_again(self, source: str) -> Conversation:
+        for one in self.conversations_.values():
+            if one.source == source:
+                return one
+        raise ConversationGone("That conversation no longer exists.")
+
     def reference_of(self, thread: ThreadKey) -> str:
         return str(thread)
 
@@ -174,6 +181,7 @@ class Room:
         self.proposal_store = InProcessProposalStore()
         self.kept_originals = InProcessBlobStore()
         self.inbox, self.audit = InProcessInbox(clock=self.clock), InProcessAudit()
+        self.message_states: MessageStateStore | None = None
         self.stores = Stores() if stores is None else stores
         self.assemble()
 
@@ -223,6 +231,7 @@ class Room:
             site_store=self.site_store,
             audit=self.audit,
             clock=self.clock,
+            message_states=self.message_states,
             installation=lambda: self.installation,
             connections=self.connect,
             sessions=self.sessions,
