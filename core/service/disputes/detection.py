@@ -92,7 +92,7 @@ def _ordered(pair: tuple[Statement, Statement]) -> Disagreement | None:
 
 def disagree(question: str, one: Statement, other: Statement, asked: frozenset[str]) -> bool:
     """Return whether two statements of different documents answer a question, each with another value."""
-    if _are_siblings(one, other) or not _are_alike(one, other) or not _answer(one, other, asked):
+    if not _are_alike(one, other) or not _answer(one, other, asked) or _are_siblings(one, other):
         return False
     values = _different_figures(one, other)
     if values == _NOT_COMPARABLE:

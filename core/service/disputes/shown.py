@@ -68,7 +68,7 @@ _WORDINGS = {
 async def with_dispute(run: Run, event: AgentEvent) -> AgentEvent:
     """Return the event; of an answer whose sources another one contradicts, with both values said first.
 
-    Where comparing takes too long, the answer comes without it, and that is logged.
+    Where comparing takes too long or fails, the answer comes without it, and that is logged.
     """
     if not isinstance(event, AgentCompleted) or event.answer.outcome is not Outcome.ANSWERED:
         return event
@@ -76,10 +76,12 @@ async def with_dispute(run: Run, event: AgentEvent) -> AgentEvent:
     try:
         async with asyncio.timeout(SECONDS):
             found = await asyncio.to_thread(find_disagreement, question, event.answer, library)
+        return event if found is None else replace(event, answer=_shown(run, event.answer, found))
     except TimeoutError:
         log.warning("no_disputes", extra={"trace_id": run.inquiry.id, "reason": "timeout"})
-        return event
-    return event if found is None else replace(event, answer=_shown(run, event.answer, found))
+    except Exception:
+        log.warning("no_disputes", exc_info=True, extra={"trace_id": run.inquiry.id, "reason": "error"})
+    return event
 
 
 def _shown(run: Run, answer: Answer, found: Disagreement) -> Answer:

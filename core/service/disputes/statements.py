@@ -218,10 +218,13 @@ def _words_of(text: str, written: str, language: str) -> Iterator[Word]:
         if plain in STOPWORDS or plain in small or plain in _LIGHT or plain in UNITS or plain in _RATE_WORDS:
             continue
         named = word[0].isupper() or not word.isalpha()
-        root = snowball(_SNOWBALL.get(language, "english"), plain)
-        yield Word(
-            root[2:] if language == "de" and root.startswith("ge") and len(root) > PARTICIPLE else root, at, named
-        )
+        yield Word(_stem(plain, language), at, named)
+
+
+@lru_cache(maxsize=20_000)
+def _stem(word: str, language: str) -> str:
+    root = snowball(_SNOWBALL.get(language, "english"), word)
+    return root[2:] if language == "de" and root.startswith("ge") and len(root) > PARTICIPLE else root
 
 
 @lru_cache(maxsize=1)

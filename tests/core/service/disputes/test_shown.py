@@ -7,6 +7,7 @@ import pytest
 from core.model.answer import Outcome
 from core.model.conversation import Audience
 from core.model.evidence import Evidence
+from core.service.disputes import shown
 from tests.core.scene import Scene
 
 STAFF = Audience(frozenset({"staff"}))
@@ -95,3 +96,22 @@ async def test_an_answer_whose_sources_agree_says_nothing_of_it() -> None:
     answer = (await scene.asks(QUESTION)).answer
     assert answer.dispute is None
     assert answer.text == "Logs are kept for 90 days. [1]"
+
+
+@pytest.mark.parametrize("step", ["find_disagreement", "dispute_text"])
+async def test_an_error_while_comparing_costs_the_dispute_and_not_the_answer(
+    step: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise IndexError
+
+    monkeypatch.setattr(shown, step, broken)
+    scene = Scene()
+    await known(scene)
+    scene.script.enqueue("compose", cite("Runbook", "Logs are kept for 30 days."))
+    answer = (await scene.asks(QUESTION)).answer
+    assert answer.outcome is Outcome.ANSWERED
+    assert answer.text == "Logs are kept for 30 days. [1]"
+    assert answer.dispute is None
+    assert {one.title for one in answer.citations} == {"Runbook"}
+    assert "no_disputes" in caplog.messages
