@@ -110,7 +110,7 @@ def _fail(message: str, remedy: str = "", code: int = 1) -> NoReturn:
 
 
 def _speak_as_the_terminal_can() -> None:
-    """A terminal that is not UTF-8 shows ? for the signs it does not have, instead of the command failing."""
+    """Let a terminal without UTF-8 show ? for missing characters, so that the command does not fail."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

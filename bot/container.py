@@ -206,13 +206,13 @@ class Footnote(Stores):
         )
 
     def take_notices(self) -> tuple[str, ...]:
-        """What the stores have lost as far as it was noticed since this was last called, each in one line."""
+        """Return what the stores have lost as far as it was noticed since this was last called, each in one line."""
         noticed = (*self.opening.notices, *self.lost_changes.take_notices())
         self.opening.notices.clear()
         return noticed
 
     async def all_bases(self) -> frozenset[str]:
-        """The names of all knowledge bases."""
+        """Return the names of all knowledge bases."""
         return frozenset(base.name for base in await self.catalog.bases())
 
     async def only(self, base: str | None) -> frozenset[str] | None:
@@ -226,8 +226,10 @@ class Footnote(Stores):
         return frozenset({base})
 
     def user_actions(self) -> "UserActions":
-        """What people can do beside asking."""
+        """Return what people can do beside asking."""
+        from adapters.redis.kb_stores import RedisProposalStore
         from core.service.actions.user_actions import UserActions
+        from core.service.disputes.decisions import DisputeReports
 
         return UserActions.build(
             memory=self.memory,
@@ -240,16 +242,17 @@ class Footnote(Stores):
             message_states=self.message_states,
             checkpoints=self.checkpoints,
             defaults=ChannelSettings(self.policy),
+            disputes=DisputeReports(RedisProposalStore(self.redis), self.clock),
         )
 
     def knowledge_reader(self) -> "KnowledgeReader":
-        """What can be read without asking."""
+        """Return what can be read without asking."""
         from core.service.api_clients import KnowledgeReader
 
         return KnowledgeReader(self.catalog, self.index, self.retriever)
 
     def gaps(self) -> "GapAnalysis":
-        """What the documents lack."""
+        """Return what the documents lack."""
         from core.service.gaps.analysis import GapAnalysis
 
         return GapAnalysis(self.questions, self.feedback, self.catalog, self.clock)
@@ -263,7 +266,7 @@ class Footnote(Stores):
         )
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> "Chat":
-        """A conversation in the terminal."""
+        """Return a conversation in the terminal."""
         from adapters.terminal.chat import Chat
 
         return Chat(console, self.question_service, self.trace_store, self.catalog, self.policy, bases)
@@ -367,7 +370,7 @@ async def _open_index_and_model(
 
 
 async def _open_models(encoder: SentenceTransformerEncoder, answer_reader: "LowRankAnswerReader | None") -> None:
-    """The encoder, then the reader of answers, which can be done without."""
+    """Open the encoder, then the optional reader of answers."""
     with collector_paused():
         await encoder.open()
         if answer_reader is not None:

@@ -66,7 +66,7 @@ async def _play_script(console: SafeConsole, chat: Chat) -> None:
 
 
 def _farewell(console: SafeConsole, *, kept: bool) -> None:
-    """What is next, where the sample company is found again."""
+    """Say what is next, and where to find the sample company again."""
     console.print()
     if kept:
         console.print(

@@ -65,7 +65,7 @@ async def examine(*, as_json: bool, fix: bool = False, seconds: float = SECONDS)
 
 
 async def explain(place: str, *, as_json: bool) -> int:
-    """What applies in a channel: each setting, and whether it was chosen there or is the default.
+    """Return what applies in a channel: each setting, and whether it was chosen there or is the default.
 
     Raises NotFound when ``place`` names no channel.
     """
@@ -94,7 +94,7 @@ def _channel_forms() -> str:
 
 
 async def _salvage_check(settings: Settings) -> Check | None:
-    """What became of an append-only file that could not be read to its end; None where there is no such file."""
+    """Return what became of an append-only file that could not be read to its end; None where there is no such file."""
     if settings.redis_url is not None:
         return None
     from adapters.redis.embedded_server import EmbeddedValkey
@@ -166,7 +166,7 @@ async def _look(name: str, checks: AsyncGenerator[Check], until: float, found: "
 
 
 def _too_slow(name: str, last: str, seconds: float) -> Check:
-    """A server that does not answer is a failure; a machine that is slow is none."""
+    """Return a server that does not answer is a failure; a machine that is slow is none."""
     if name == MODELS:
         return late_check(last, f"It may only be slow: {PATIENTLY}")
     after = f" after {last}" if last else ""
@@ -280,7 +280,7 @@ async def _applying(chosen: Chosen) -> Mapping[str, ChannelSettings]:
 
 
 async def _in_short(chosen: Chosen) -> Mapping[str, ChosenSettings]:
-    """What was chosen in channels, where the stores say so soon; nothing where they do not."""
+    """Return what was chosen in channels, where the stores say so soon; nothing where they do not."""
     with suppress(TimeoutError):
         async with asyncio.timeout(CHOSEN_SECONDS):
             return await asyncio.shield(chosen)
@@ -288,7 +288,7 @@ async def _in_short(chosen: Chosen) -> Mapping[str, ChosenSettings]:
 
 
 def line_of(check: Check, width: int) -> RenderableType:
-    """A check as a person reads it, with its remedy below; what is found stands beside its name where there is room."""
+    """Render a check for a person, with its remedy below."""
     mark = {Health.OK: ("✓ ", "green"), Health.NOTE: ("! ", "yellow"), Health.FAILED: ("✗ ", "red")}[check.health]
     name, detail = Text.assemble(mark, (check.name, "bold")), Text(check.detail, overflow="fold")
     remedy = Text(check.remedy, style="dim", overflow="fold")

@@ -31,7 +31,7 @@ def application(
     model_failure: Callable[[], str] | None = None,
     bounds: HttpBounds = HttpBounds(),  # noqa: B008 - it is frozen
 ) -> web.Application:
-    """An app with ``/healthz``, ``/readyz``, ``/metrics`` and these routes.
+    """Return an app with ``/healthz``, ``/readyz``, ``/metrics`` and these routes.
 
     ``model_failure`` says what was last wrong at the model's endpoint: answers are quotes then, so that it is healthy
     all the same. ``ready`` says what keeps questions from being answered, and what makes answers worse.
@@ -77,7 +77,7 @@ async def _expect(request: web.Request) -> None:
 
 @web.middleware
 async def _malformed_bodies(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """A body that is not what it says it is, is the sender's mistake: 400, and no traceback."""
+    """Return a body that is not what it says it is, is the sender's mistake: 400, and no traceback."""
     try:
         return await handler(request)
     except (UnicodeDecodeError, JSONDecodeError, LookupError, web.RequestPayloadError) as error:

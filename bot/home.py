@@ -27,7 +27,7 @@ def secure_home(home: Path) -> int:
 
 
 def installation_id(home: Path) -> str:
-    """What tells this installation's folders from another's; made when it is first asked for. Raises OSError.
+    """Return what tells this installation's folders from another's; made when it is first asked for. Raises OSError.
 
     It stays with the data directory: a container that is made again has another host name, and the same home.
     """
@@ -38,7 +38,7 @@ def installation_id(home: Path) -> str:
 
 
 def find_installation(home: Path) -> str:
-    """The same, or empty where none was made yet."""
+    """Return the same, or empty where none was made yet."""
     there = home / INSTALLATION
     return there.read_text("utf-8").strip() if there.exists() else ""
 
@@ -69,7 +69,7 @@ def _write_once(there: Path, text: str) -> None:
 
 
 def open_to_others(place: Path) -> list[Path]:
-    """What of a file or folder, itself included, somebody else on this machine may read, write or enter."""
+    """Return what of a file or folder, itself included, somebody else on this machine may read, write or enter."""
     return _loose(place)
 
 

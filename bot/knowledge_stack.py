@@ -187,7 +187,7 @@ def knowledge_stack(
 def _connections(
     settings: Settings, store: RedisConnectionStore, deps: KnowledgeDeps, job_queue: JobQueue
 ) -> Connections:
-    """What syncs connected sources, and how their secrets are kept."""
+    """Return what syncs connected sources, and how their secrets are kept."""
     key = settings.footnote_secret_key.get_secret_value() if settings.footnote_secret_key else ""
     documents = SyncedDocuments(deps.catalog, deps.ingestor, deps.originals)
     return Connections(
@@ -226,7 +226,7 @@ def rules_of(settings: Settings) -> "Rules":
 
 
 def stores_of(settings: Settings) -> FsspecFileStores:
-    """The places whose files may be read, as configured: beginnings of addresses, with commas between them."""
+    """Return the places whose files may be read, as configured: beginnings of addresses, with commas between them."""
     allowed = [one.strip() for one in settings.source_addresses.split(",") if one.strip()]
     return FsspecFileStores(
         allowed,

@@ -51,7 +51,7 @@ async def model_checks(embedding: str, reranker: str) -> AsyncGenerator[Check]:
 
 
 def late_check(last: str, remedy: str) -> Check:
-    """What is said when the time is over and ``last``, if any, is all that was found."""
+    """Return what is said when the time is over and ``last``, if any, is all that was found."""
     if last == EMBEDDING:
         return Check(ANSWER_READER, Health.NOTE, "it is still loading", remedy)
     if last == ANSWER_READER:

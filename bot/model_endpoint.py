@@ -50,7 +50,7 @@ def model_with_standby(
     daily_budget: DailyBudget | None,
     records: VerifierRecords | None = None,
 ) -> Reasoner:
-    """The model endpoint with the extractive reasoner standing by, or the extractive reasoner alone."""
+    """Return the model endpoint with the extractive reasoner standing by, or the extractive reasoner alone."""
     if not settings.has_llm:
         return extractive
     primary = model_endpoint(settings, daily_budget, records)
@@ -72,7 +72,7 @@ def _count_model_failure(kind: ModelFailure) -> None:
 
 
 def daily_budget_of(settings: Settings, redis: "Redis", clock: Clock) -> DailyBudget | None:
-    """The day's budget, where one is set and prices say what a call costs."""
+    """Return the day's budget, where one is set and prices say what a call costs."""
     budget = _require_prices(settings, "LLM_DAILY_BUDGET", settings.llm_daily_budget)
     if budget is None:
         return None
@@ -82,7 +82,7 @@ def daily_budget_of(settings: Settings, redis: "Redis", clock: Clock) -> DailyBu
 
 
 def answer_budget_of(settings: Settings) -> float | None:
-    """What one answer may cost, where that is set."""
+    """Return what one answer may cost, where that is set."""
     return _require_prices(settings, "LLM_ANSWER_BUDGET", settings.llm_answer_budget)
 
 
@@ -101,7 +101,7 @@ def answer_limits(settings: Settings) -> dict[Profile, Limits]:
 
 
 def _require_prices(settings: Settings, name: str, budget: float | None) -> float | None:
-    """This budget. Raises ConfigurationError when there are no prices to hold it by."""
+    """Return this budget. Raises ConfigurationError when there are no prices to hold it by."""
     if budget is not None and not settings.llm_price_in and not settings.llm_price_out:
         raise ConfigurationError(
             f"{name} is set, but no price.", remedy="Set LLM_PRICE_IN and LLM_PRICE_OUT, per million tokens."
@@ -112,7 +112,7 @@ def _require_prices(settings: Settings, name: str, budget: float | None) -> floa
 def model_endpoint(
     settings: Settings, daily_budget: DailyBudget | None = None, records: VerifierRecords | None = None
 ) -> "OpenAIReasoner":
-    """The reasoner of the configured endpoint alone, paid from this budget; nothing is connected yet.
+    """Return the reasoner of the configured endpoint alone, paid from this budget; nothing is connected yet.
 
     ``records`` keep whether its checks are believed.
     """

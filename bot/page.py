@@ -41,8 +41,10 @@ _BY_HAND = "Run footnote doctor in a terminal: it says more."
 
 
 @asynccontextmanager
-async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[WebPlatform]:
-    """The page with all its screens."""
+async def open_page(
+    settings: Settings, footnote: Footnote, chats: Sequence[ConnectedPlatform] = ()
+) -> AsyncIterator[WebPlatform]:
+    """Yield the page with all its screens; ``chats`` are the platforms beside it."""
     pages, stream, actions = Pages(), RedisAnswerStream(footnote.redis), footnote.user_actions()
     knowledge, guide = footnote.knowledge_stack, InstallationSetup(settings.home)
     conversations = Conversations(footnote.message_states, footnote.clock)
@@ -103,18 +105,19 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             pages=pages,
             live=live,
             screens=[ask, knowledge_screen, gaps, inspect, connections, setup, source],
+            chats=chats,
         )
 
 
 async def sample_files() -> AsyncIterator[FileContent]:
-    """The documents of the invented company that the demo is about: (source, name, bytes) each."""
+    """Yield the documents of the invented company that the demo is about: (source, name, bytes) each."""
     for path in sorted(one for one in (SAMPLES / "documents").rglob("*") if one.is_file()):
         data = await asyncio.to_thread(path.read_bytes)
         yield FileContent(str(path.relative_to(SAMPLES / "documents")), path.name, data)
 
 
 async def examine() -> Sequence[Check]:
-    """The doctor's report. In a process of its own: it opens everything anew, as a person at the terminal would."""
+    """Return the report of doctor, run in a process of its own so that it opens everything as a terminal does."""
     asked = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bot", "doctor", "--json", "--seconds", f"{DOCTOR_SECONDS / 2:.0f}",
         stdout=asyncio.subprocess.PIPE,
@@ -153,11 +156,14 @@ def has_platform(settings: Settings) -> bool:
 
 
 def open_platforms(
-    settings: Settings, footnote: Footnote, role: ProcessRole, process: str
+    settings: Settings, footnote: Footnote, role: ProcessRole, process: str, connected: Sequence[ConnectedPlatform]
 ) -> Iterator[AbstractAsyncContextManager[ConnectedPlatform]]:
-    """Yield each configured platform, to be entered; ``process`` is the name under which leases are taken."""
+    """Yield each configured platform, to be entered; ``process`` is the name under which leases are taken.
+
+    ``connected`` are those that were entered; the page asks them for rights once they are.
+    """
     if settings.has_page:
-        yield open_page(settings, footnote)
+        yield open_page(settings, footnote, connected)
     deps = PlatformDeps(
         inbox=footnote.inbox,
         message_states=footnote.message_states,

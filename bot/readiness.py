@@ -39,7 +39,7 @@ class Readiness:
     model_failure: Callable[[], str]
 
     async def report(self) -> ReadinessReport:
-        """What is wrong now.
+        """Return what is wrong now.
 
         A platform that is away degrades the service as long as another one is there; the page counts as one. With a
         model that is away answers are quotes.

@@ -14,7 +14,7 @@ _APART = {"redis_url": None, "milvus_uri": None, "milvus_token": None, "blob_sto
 
 
 def sample_settings(settings: Settings, home: Path | None = None) -> Settings:
-    """The same settings with embedded stores of the sample company's own, in ``home`` or in the data directory."""
+    """Return the settings with embedded stores for the sample company, in ``home`` or in the data directory."""
     return settings.model_copy(update={"footnote_home": home or settings.home / "demo", **_APART})
 
 

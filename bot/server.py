@@ -96,7 +96,7 @@ def _process_name() -> str:
 
 
 def _stop_on_signals() -> asyncio.Event:
-    """What is set when the process is asked to end."""
+    """Return what is set when the process is asked to end."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in ending_signals():
@@ -108,8 +108,11 @@ def _stop_on_signals() -> asyncio.Event:
 async def _connect_platforms(
     settings: Settings, footnote: Footnote, role: ProcessRole, name: str
 ) -> AsyncIterator[list[ConnectedPlatform]]:
+    connected: list[ConnectedPlatform] = []
     async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(opening) for opening in open_platforms(settings, footnote, role, name)]
+        opened = open_platforms(settings, footnote, role, name, connected)
+        connected += [await stack.enter_async_context(opening) for opening in opened]
+        yield connected
 
 
 class _ServedPlatform:
@@ -166,7 +169,7 @@ class _ServedPlatform:
             group.create_task(_drain(stop, working, leaving | {staying}, warming))
 
     def _works(self, stop: asyncio.Event) -> Sequence[Coroutine[Any, Any, None]]:
-        """What answers and does jobs here; nothing in a process that only holds connections."""
+        """Return what answers and does jobs here; nothing in a process that only holds connections."""
         if not self._role.works:
             return []
         footnote = self._footnote
@@ -209,7 +212,7 @@ class _ServedPlatform:
         await jobs.run(stop)
 
     async def _warm_up(self) -> None:
-        """Raises what kept index or models from opening; the reranker, which can be done without, comes last."""
+        """Raise what kept index or models from opening; the reranker, which can be done without, comes last."""
         footnote = self._footnote
         await footnote.opened
         await footnote.opening.reach("files", lambda: self._stores.join(footnote.index.identity), remote=True)
@@ -256,6 +259,6 @@ async def _drain(
 
 
 def _model_failure(footnote: Footnote) -> str:
-    """What was last wrong at the model's endpoint; empty where it works, or where there is none."""
+    """Return what was last wrong at the model's endpoint; empty where it works, or where there is none."""
     reasoner = footnote.reasoner
     return reasoner.last_failure if isinstance(reasoner, FallbackReasoner) else ""

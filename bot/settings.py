@@ -233,6 +233,6 @@ _DEMANDS = {
 
 
 def _demand(problem: "ErrorDetails") -> str:
-    """What a setting must be, by pydantic's type of the failure and the limits that it states."""
+    """Return what a setting must be, by pydantic's type of the failure and the limits that it states."""
     said = _DEMANDS.get(problem["type"], "has a value that cannot be used")
     return said.format(**problem.get("ctx", {})).replace("'", "")

@@ -29,7 +29,7 @@ PATIENTLY = "footnote doctor --seconds 60."
 
 
 async def store_checks(settings: Settings, opened_until: float, chosen: Chosen) -> AsyncGenerator[Check]:
-    """What is kept where. ``chosen`` gets what was chosen in channels, or nothing where that cannot be read."""
+    """Yield what is kept where. ``chosen`` gets what was chosen in channels, or nothing where that cannot be read."""
     try:
         async with aclosing(_opened_stores(settings, opened_until, chosen)) as checks:
             async for check in checks:
@@ -92,7 +92,7 @@ async def _is_done(work: "asyncio.Task[None]", seconds: float) -> bool:
 
 
 def _still_opening(reasons: Mapping[str, str]) -> Check:
-    """A server that does not answer is a failure; a machine that is slow is none."""
+    """Return a server that does not answer is a failure; a machine that is slow is none."""
     if reasons:
         return Check("stores", Health.FAILED, " ".join(reasons.values()))
     return Check("Milvus", Health.NOTE, "it is still opening", f"It may only be slow: {PATIENTLY}")
@@ -191,7 +191,7 @@ def milvus_server_check(status: CollectionStatus) -> Check:
 
 
 def redis_memory_check(memory: "MemoryUse") -> Check | None:
-    """What is wrong with how Redis is limited; None where nothing is."""
+    """Return what is wrong with how Redis is limited; None where nothing is."""
     if memory.evicts:
         remedy = "Set its maxmemory-policy to noeviction: what it evicts is documents, settings and answers."
         detail = f"it forgets what it was told when it is full (maxmemory-policy {memory.policy})"

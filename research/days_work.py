@@ -168,7 +168,7 @@ async def live(installation: Installation, token: str, life: int, questions: int
 
 
 def grown(lives: list[tuple[Look, Look]]) -> list[str]:
-    """What must not grow and did."""
+    """Return what must not grow and did."""
     first, last = lives[0][1], lives[-1][1]
     found = [
         f"{what} of life {number}: {getattr(early, what)} to {getattr(late, what)}"

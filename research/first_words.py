@@ -124,7 +124,7 @@ async def _first_words(
 
 @asynccontextmanager
 async def _page(home: Path, model_settings: dict[str, str]) -> AsyncIterator[str]:
-    """The page over the sample documents, in a process of its own; the link that signs in."""
+    """Yield the page over the sample documents, in a process of its own; the link that signs in."""
     kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG", "PYTHONPATH"}}
     env = kept | {"FOOTNOTE_HOME": str(home / "home"), "PYTHONUNBUFFERED": "1"} | model_settings
     command = (sys.executable, "-m", "bot")

@@ -14,7 +14,7 @@ _UNFILLED = frozenset({"toc", "children", "include", "excerpt-include", "pagetre
 
 
 def to_html(title: str, storage: str) -> bytes:
-    """A page of this title as an HTML document."""
+    """Return a page of this title as an HTML document."""
     soup = BeautifulSoup(storage, "html.parser")
     for macro in soup.find_all("ac:structured-macro"):
         _replace_macro(soup, macro)
@@ -71,7 +71,7 @@ def _parameter(macro: Tag, name: str) -> str:
 
 
 def _link_text(link: Tag) -> str:
-    """The words of a link to a page, a file or a person: its own, else the title that it names."""
+    """Return the words of a link to a page, a file or a person: its own, else the title that it names."""
     for name in ("ac:plain-text-link-body", "ac:link-body"):
         body = link.find(name)
         if isinstance(body, Tag) and (text := "".join(str(part) for part in body.find_all(string=True)).strip()):
@@ -83,7 +83,7 @@ def _link_text(link: Tag) -> str:
 
 
 def _replace_task(soup: BeautifulSoup, task: Tag) -> None:
-    """A task as a line of a list, ticked when it is done."""
+    """Turn a task into a line of a list, ticked when it is done."""
     status, body = task.find("ac:task-status"), task.find("ac:task-body")
     done = isinstance(status, Tag) and status.get_text().strip() == "complete"
     line = soup.new_tag("li")

@@ -9,7 +9,6 @@ that its key signs (RFC 7523, https://developers.google.com/identity/protocols/o
 import asyncio
 import json
 import time
-from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -166,25 +165,15 @@ class GoogleDrive(Connector):
     async def members(self, group: str) -> Sequence[SourcePerson]:
         """Return everyone in a group, those of nested groups too; nobody where the account may not see that."""
         groups = None if group in {EVERYONE_IN_SITE, ANYONE} or ":" in group else await self._groups()
-        found: list[SourcePerson] = []
-        token = ""
-        while groups is not None:
-            params = {"includeDerivedMembership": "true", "maxResults": str(MEMBERS)}
-            try:
-                page = await groups.get(
-                    f"/admin/directory/v1/groups/{group}/members", params | ({"pageToken": token} if token else {})
-                )
-            except RightMissing:
-                return ()
-            found += [
-                _person(str(one["email"]))
-                for one in page.get("members", ())
-                if one.get("type") == "USER" and one.get("email") and one.get("status", "ACTIVE") == "ACTIVE"
-            ]
-            token = str(page.get("nextPageToken") or "")
-            if not token:
-                break
-        return found
+        if groups is None:
+            return ()
+        params = {"includeDerivedMembership": "true", "maxResults": str(MEMBERS)}
+        try:
+            found = await _every(groups, f"/admin/directory/v1/groups/{group}/members", params, "members")
+        except RightMissing:
+            return ()
+        active = [one for one in found if one.get("type") == "USER" and one.get("status", "ACTIVE") == "ACTIVE"]
+        return [_person(str(one["email"])) for one in active if one.get("email")]
 
     async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
         """Return these people, whose ids are the addresses of their accounts."""
@@ -204,21 +193,13 @@ class GoogleDrive(Connector):
         """Return who may read a file; nobody where Drive does not tell this account."""
         if "permissions" in file:
             return _reader_set(file["permissions"])
-        found: list[Mapping[str, Any]] = []
-        token, drive = "", await self._drive()
+        params = {**_ALL_DRIVES, "pageSize": "100", "fields": f"nextPageToken,permissions({_PERMISSION})"}
+        path = f"/drive/v3/files/{file['id']}/permissions"
         async with self._turns:
-            while True:
-                params = {**_ALL_DRIVES, "pageSize": "100", "fields": f"nextPageToken,permissions({_PERMISSION})"}
-                try:
-                    page = await drive.get(
-                        f"/drive/v3/files/{file['id']}/permissions", params | ({"pageToken": token} if token else {})
-                    )
-                except (NotFound, RightMissing):
-                    return NOBODY
-                found += page.get("permissions", ())
-                token = str(page.get("nextPageToken") or "")
-                if not token:
-                    return _reader_set(found)
+            try:
+                return _reader_set(await _every(await self._drive(), path, params, "permissions"))
+            except (NotFound, RightMissing):
+                return NOBODY
 
     async def _drive(self) -> Http:
         if self._drive_calls is None:
@@ -244,6 +225,18 @@ class GoogleDrive(Connector):
         if not token:
             raise SourceUnavailable("Google gave no token.")
         return await self.stack.enter_async_context(self.open_http(origin, {"Authorization": f"Bearer {token}"}))
+
+
+async def _every(calls: Http, path: str, params: Mapping[str, str], name: str) -> list[Mapping[str, Any]]:
+    """Return all of a list that Google sends in pages."""
+    found: list[Mapping[str, Any]] = []
+    token = ""
+    while True:
+        page = await calls.get(path, {**params, **({"pageToken": token} if token else {})})
+        found += page.get(name, ())
+        token = str(page.get("nextPageToken") or "")
+        if not token:
+            return found
 
 
 def _is_document(file: Mapping[str, Any]) -> bool:
@@ -304,28 +297,16 @@ def _person(address: str) -> SourcePerson:
 
 
 def _signed_claims(key: Mapping[str, str], subject: str, scope: str, audience: str) -> str:
-    """Return a JSON Web Token (RFC 7519) signed by RS256. Raises ConfigurationError for a key that is none."""
-    from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
-    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-    from cryptography.hazmat.primitives.hashes import SHA256
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    """Return a JSON Web Token signed by RS256. Raises ConfigurationError for a key that is none."""
+    import jwt
 
     now = int(time.time())
     claims = {"iss": key["client_email"], "scope": scope, "aud": audience, "iat": now, "exp": now + TOKEN_SECONDS}
     claims |= {"sub": subject} if subject else {}
-    header = {"alg": "RS256", "typ": "JWT", "kid": key.get("private_key_id", "")}
-    text = b".".join(_encoded(json.dumps(part).encode()) for part in (header, claims))
     try:
-        private = load_pem_private_key(key["private_key"].encode(), None)
-    except (ValueError, TypeError):
-        private = None
-    if not isinstance(private, RSAPrivateKey):
-        raise ConfigurationError("The private key of the service account cannot be read.", remedy=KEY_REMEDY)
-    return b".".join((text, _encoded(private.sign(text, PKCS1v15(), SHA256())))).decode()
-
-
-def _encoded(data: bytes) -> bytes:
-    return urlsafe_b64encode(data).rstrip(b"=")
+        return jwt.encode(claims, key["private_key"], "RS256", {"kid": key.get("private_key_id", "")})
+    except (jwt.PyJWTError, ValueError, TypeError):
+        raise ConfigurationError("The private key of the service account cannot be read.", remedy=KEY_REMEDY) from None
 
 
 KEY_REMEDY = "Make a JSON key for the service account, and give the whole file on one line."

@@ -6,7 +6,7 @@ Interface: https://docs.github.com/graphql. A listing costs about a point for 10
 """
 
 import re
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -32,6 +32,8 @@ from core.ports.connector import (
 ORIGIN = "https://api.github.com"
 BATCH = 20
 MOST_COMMENTS = 2_000  # of one item
+MOST_TEXT = 8_000_000  # characters of one item; what follows is not read
+MOST_PAGES = 1_000  # of the collaborators of a repository, or of the comments of an item
 RECENT = timedelta(seconds=10)
 LONGEST_PAUSE = 3_600.0  # seconds
 KINDS = ("issues", "discussions", "releases")
@@ -62,9 +64,9 @@ LIST = {
 }
 LOOKUP = f"query($ids: [ID!]!) {{ {_LIMIT} nodes(ids: $ids) {{ ...issue ...discussion ...release }} }} {_LISTED}"
 FETCH = f"""query($ids: [ID!]!) {{ {_LIMIT} nodes(ids: $ids) {{ __typename id
-  ... on Issue {{ body state comments(first: 50) {{ ...ofIssue }} }}
-  ... on Discussion {{ body comments(first: 50) {{ ...ofDiscussion }} }}
-  ... on Release {{ description }} }} }} {_COMMENTS}"""
+  ... on Issue {{ body state {_WHERE} comments(first: 50) {{ ...ofIssue }} }}
+  ... on Discussion {{ body {_WHERE} comments(first: 50) {{ ...ofDiscussion }} }}
+  ... on Release {{ description {_WHERE} }} }} }} {_COMMENTS}"""
 MORE = f"""query($id: ID!, $after: String!) {{ {_LIMIT} node(id: $id) {{
   ... on Issue {{ comments(first: 100, after: $after) {{ ...ofIssue }} }}
   ... on Discussion {{ comments(first: 100, after: $after) {{ ...ofDiscussion }} }} }} }} {_COMMENTS}"""
@@ -135,7 +137,11 @@ class GitHub(Connector):
         data, errors = await self._query(FETCH, ids=[item.id for item in items])
         refused = {error["path"][1]: error for error in errors if len(error.get("path") or ()) > 1}
         for number, (item, node) in enumerate(zip(items, data.get("nodes") or (), strict=False)):
-            if node is not None:
+            if node is not None and item.reference not in ("", _reference(node)):
+                yield FetchFailure(
+                    item.id, "Its repository has other readers since it was listed. The next sync reads it."
+                )
+            elif node is not None:
                 yield Content(item.id, "item.md", (await self._text(node)).encode())
             elif (error := refused.get(number)) is not None and error.get("type") != "NOT_FOUND":
                 yield FetchFailure(item.id, f"GitHub does not send it: {str(error.get('message', ''))[:200]}")
@@ -148,7 +154,7 @@ class GitHub(Connector):
         org = bool((await self._repository(CHECK, name))["repository"]["isInOrganization"])
         found: list[SourcePerson] = []
         after: str | None = None
-        while True:
+        for _ in range(MOST_PAGES):
             data = await self._repository(MEMBERS, name, after=after, org=org)
             page = data["repository"]["collaborators"]
             if page is None:  # only who may push sees them
@@ -159,25 +165,22 @@ class GitHub(Connector):
             if not page["pageInfo"]["hasNextPage"]:
                 return found
             after = page["pageInfo"]["endCursor"]
-
-    async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
-        """Return nobody: readers are groups."""
-        return ()
+        raise SourceUnavailable(f"GitHub lists the collaborators of {name} without an end.")
 
     async def _text(self, node: Mapping[str, Any]) -> str:
         """Return an item as Markdown. Comments that were hidden are left out."""
         parts = [str(node.get("body") or node.get("description") or "")]
-        page, read = node.get("comments"), 0
+        page, read, pages = node.get("comments"), 0, 0
         while page is not None:
             for one in filter(None, page["nodes"]):
                 parts += _comment("Answer" if one.get("isAnswer") else "Comment", one)
                 for reply in filter(None, (one.get("replies") or {}).get("nodes", ())):
                     parts += _comment("Reply", reply)
-            read += len(page["nodes"])
+            read, pages = read + len(page["nodes"]), pages + 1
             if not page["pageInfo"]["hasNextPage"]:
                 break
-            if read >= MOST_COMMENTS:
-                parts.append(f"(Comments after the first {MOST_COMMENTS:,} are not read.)")
+            if read >= MOST_COMMENTS or pages >= MOST_PAGES or sum(map(len, parts)) > MOST_TEXT:
+                parts.append(f"(Comments after the first {read:,} are not read.)")
                 break
             data, _ = await self._query(MORE, id=node["id"], after=page["pageInfo"]["endCursor"])
             page = (data.get("node") or {}).get("comments")
@@ -217,7 +220,13 @@ def _item(found: Mapping[str, Any]) -> SourceItem:
         path=(name, f"{found['__typename']}s"),
         dated=updated[:10],
         readers=(ReaderSet(groups=frozenset({PUBLIC if where["visibility"] == "PUBLIC" else f"repository:{name}"})),),
+        reference=_reference(found),
     )
+
+
+def _reference(found: Mapping[str, Any]) -> str:
+    """Return what decides who reads an item, so that nothing is fetched for those who no longer may."""
+    return f"{_name(found)} {found['repository']['visibility']}"
 
 
 def _name(found: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
@@ -50,60 +50,60 @@ class _TooLargeError(SourceUnavailable):
 
 @dataclass(slots=True)
 class PolicyHttp(Http):
-    """Calls to one origin. ``calls`` counts requests; ``sleep`` waits."""
+    """Calls to one origin. ``sleep`` waits."""
 
     origin: URL
     session: aiohttp.ClientSession
     fetcher: Fetcher
     most_bytes: int
     sleep: Sleep = asyncio.sleep
-    calls: int = field(default=0)
 
     async def get(self, path: str, params: Params | None = None) -> Any:
-        """The JSON behind a path of this origin."""
-        _, data = await self._request("GET", path, params, None, MOST_JSON)
-        return _parsed(data, self.origin)
+        """Return the JSON behind a path of this origin."""
+        return await self._json("GET", path, params=_pairs(params))
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """The JSON that answers this JSON."""
-        _, data = await self._request("POST", path, None, body, MOST_JSON)
-        return _parsed(data, self.origin)
+        """Return the JSON that answers this JSON."""
+        return await self._json("POST", path, json=body)
 
     async def post_form(self, path: str, fields: Mapping[str, str]) -> Any:
-        """The JSON that answers this form."""
-        _, data = await self._request("POST", path, None, dict(fields), MOST_JSON, is_form=True)
-        return _parsed(data, self.origin)
+        """Return the JSON that answers this form."""
+        return await self._json("POST", path, data=fields)
+
+    async def _json(self, method: str, path: str, **given: Any) -> Any:
+        _, data = await self._request(method, path, MOST_JSON, **given)
+        try:
+            return json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise SourceUnavailable(f"{self.origin.host} answers something that is no JSON.") from error
 
     async def download(self, path: str, params: Params | None = None) -> bytes:
-        """The bytes behind a path; a redirect is followed without our headers."""
+        """Return the bytes behind a path; a redirect is followed without our headers."""
         try:
-            location, data = await self._request("GET", path, params, None, self.most_bytes)
+            location, data = await self._request("GET", path, self.most_bytes, params=_pairs(params))
         except _TooLargeError as error:
             raise DocumentRejected(f"It is larger than {self.most_bytes // 2**20} MB.") from error
         if not location:
             return data
         try:
-            return (await self.fetcher.fetch(str(self.origin.join(URL(location))))).data
+            there = self.origin.join(URL(location))
+        except ValueError as error:
+            raise SourceUnavailable(f"{self.origin.host} redirects to something that is no link.") from error
+        if self.origin.scheme == "https" and there.scheme == "http":
+            raise SourceUnavailable(f"{self.origin.host} redirects from https to http, where anyone could change it.")
+        try:
+            return (await self.fetcher.fetch(str(there))).data
         except FetchRefused as error:
-            raise SourceUnavailable(f"{self.origin.host} sends the file from elsewhere: {error}") from error
+            raise DocumentRejected(f"{self.origin.host} sends it from elsewhere. {error}") from error
 
-    async def _request(
-        self,
-        method: str,
-        path: str,
-        params: Params | None,
-        body: Mapping[str, Any] | None,
-        most: int,
-        *,
-        is_form: bool = False,
-    ) -> tuple[str, bytes]:
-        """Where it redirects to, or the body. Tries again where that may help."""
+    async def _request(self, method: str, path: str, most: int, **given: Any) -> tuple[str, bytes]:
+        """Return where it redirects to, or the body. Tries again where that may help."""
         failure = SourceUnavailable(f"{self.origin.host} does not answer.")
         for attempt in range(TRIES):
             wait = 0.5 * 2**attempt
             try:
                 async with asyncio.timeout(SECONDS):
-                    outcome = await self._once(method, path, params, body, most, is_form=is_form)
+                    outcome = await self._once(method, path, most, **given)
                 if not isinstance(outcome, SourceUnavailable):
                     return outcome
                 failure, wait = outcome, outcome.after or wait
@@ -113,34 +113,23 @@ class PolicyHttp(Http):
                 failure = SourceUnavailable(f"{self.origin.host} took longer than {SECONDS:g} seconds to answer.")
             except (aiohttp.ClientError, OSError) as error:
                 failure = SourceUnavailable(f"{self.origin.host} does not answer ({type(error).__name__}).")
+            except ValueError:  # its message may quote a header
+                raise SourceUnavailable(
+                    f"{self.origin.host} cannot be called: an address or the token holds what cannot be sent.",
+                    remedy="Copy the token once more.",
+                ) from None
             if wait > LONGEST_WAIT:
                 break
             if attempt + 1 < TRIES:
                 await self.sleep(wait)
         raise failure
 
-    async def _once(
-        self,
-        method: str,
-        path: str,
-        params: Params | None,
-        body: Mapping[str, Any] | None,
-        most: int,
-        *,
-        is_form: bool = False,
-    ) -> "tuple[str, bytes] | SourceUnavailable":
-        """One request: where it redirects to and its body, or why it may be tried again."""
-        self.calls += 1
+    async def _once(self, method: str, path: str, most: int, **given: Any) -> "tuple[str, bytes] | SourceUnavailable":
+        """Send one request: where it redirects to and its body, or why it may be tried again."""
         url = self.origin.join(URL(path))
         if url.origin() != self.origin.origin():
             raise SourceUnavailable(f"{self.origin.host} names a page of another host.")
-        async with self.session.request(
-            method,
-            url.update_query(_pairs(params)),
-            json=None if is_form else body,
-            data=body if is_form else None,
-            allow_redirects=False,
-        ) as response:
+        async with self.session.request(method, url, allow_redirects=False, **given) as response:
             status = response.status
             if status in _REDIRECTS:
                 return response.headers.get("Location", ""), b""
@@ -151,12 +140,13 @@ class PolicyHttp(Http):
             return self._refusal(HTTPStatus.TOO_MANY_REQUESTS if is_used_up else status, response.headers)
 
     def _refusal(self, status: int, headers: Mapping[str, str]) -> SourceUnavailable:
-        """Why a request failed, to be tried again.
+        """Return why a request failed, to be tried again.
 
         Raises NotFound, SourceRefused and RightMissing where that does not help.
         """
         host, after = self.origin.host, min(_seconds_to_wait(headers), LONGEST_PAUSE)
-        if status == HTTPStatus.TOO_MANY_REQUESTS or (status == HTTPStatus.FORBIDDEN and _is_used_up(headers)):
+        is_used_up = headers.get("X-RateLimit-Remaining") == "0" or "Retry-After" in headers
+        if status == HTTPStatus.TOO_MANY_REQUESTS or (status == HTTPStatus.FORBIDDEN and is_used_up):
             return SourceUnavailable(f"{host} wants fewer calls.", after=after or 1.0)
         if status in _AGAIN:
             return SourceUnavailable(f"{host} answers {status}.", after=after)
@@ -174,8 +164,11 @@ class PolicyHttp(Http):
 
 
 def opener(rules: Rules, *, sleep: Sleep = asyncio.sleep) -> OpenHttp:
-    """What opens calls under these rules. Plain http is for hosts of one's own that the rules name."""
-    fetcher = Fetcher(rules)
+    """Yield what opens calls under these rules. Plain http is for hosts of one's own that the rules name.
+
+    A source chooses where its files redirect to, so the credential for links does not go along.
+    """
+    fetcher = Fetcher(replace(rules, credential=None))
 
     @asynccontextmanager
     async def open_http(origin: str, headers: Mapping[str, str]) -> AsyncIterator[Http]:
@@ -217,7 +210,7 @@ def _pairs(params: Params | None) -> list[tuple[str, str]]:
 
 
 async def _bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """The body, as far as the bound allows."""
+    """Return the body, as far as the bound allows."""
     body = bytearray()
     too_large = _TooLargeError(f"An answer of {response.url.host} is larger than {most // 2**20} MB.")
     if (response.content_length or 0) > most:
@@ -229,19 +222,8 @@ async def _bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
     return bytes(body)
 
 
-def _parsed(data: bytes, origin: URL) -> Any:
-    try:
-        return json.loads(data)
-    except ValueError as error:
-        raise SourceUnavailable(f"{origin.host} answers something that is no JSON.") from error
-
-
-def _is_used_up(headers: Mapping[str, str]) -> bool:
-    return headers.get("X-RateLimit-Remaining") == "0" or "Retry-After" in headers
-
-
 def _seconds_to_wait(headers: Mapping[str, str]) -> float:
-    """What Retry-After (seconds or a date) or X-RateLimit-Reset (since the epoch) says; 0 where neither is there."""
+    """Return the seconds that Retry-After or X-RateLimit-Reset ask to wait; 0 without them."""
     said = headers.get("Retry-After", "").strip()
     if said.isdecimal():
         return float(said)

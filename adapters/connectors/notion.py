@@ -5,7 +5,7 @@ integration. Its search lists pages; it may be late, so what it does not name is
 Interface: https://developers.notion.com/reference (2026-03-11, which has pages as Markdown).
 """
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,6 @@ from core.ports.connector import (
     SettingField,
     SourceCheck,
     SourceItem,
-    SourcePerson,
 )
 
 VERSION = "2026-03-11"
@@ -54,14 +53,14 @@ class Notion(Connector):
         return SourceCheck(name, None, item.title)
 
     async def changes(self, cursor: str) -> ChangePage:
-        """The next page of all pages, the ones that were edited first at first: a new edit moves none of the others."""
+        """Return the next page of all pages, those edited first at first, so that a new edit moves no other."""
         page = await self._search(cursor, LISTED)
         items = tuple(_item(one) for one in page["results"] if not _is_gone(one))
         following = str(page.get("next_cursor") or "")
         return ChangePage(items, cursor=following, more=bool(page.get("has_more") and following), whole=True)
 
     async def lookup(self, ids: Sequence[str]) -> Sequence[SourceItem]:
-        """Those of these pages that are there and still shared."""
+        """Return those of these pages that are there and still shared."""
         found = []
         for one in ids:
             try:
@@ -73,7 +72,7 @@ class Notion(Connector):
         return found
 
     async def fetch(self, items: Sequence[SourceItem]) -> AsyncIterator[Content | FetchFailure]:
-        """These pages as Markdown, each with its properties; one call for each page."""
+        """Yield these pages as Markdown, each with its properties; one call for each page."""
         for item in items:
             try:
                 text, is_whole = await self._markdown(item.id)
@@ -86,16 +85,8 @@ class Notion(Connector):
             parts = [part for part in (item.reference, f"{text}{note}") if part.strip()]
             yield Content(item.id, "page.md", "\n\n".join(parts).encode())
 
-    async def members(self, group: str) -> Sequence[SourcePerson]:
-        """Nobody: Notion tells no readers."""
-        return ()
-
-    async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
-        """Nobody: Notion tells no readers."""
-        return ()
-
     async def _markdown(self, page_id: str) -> tuple[str, bool]:
-        """A page's text, and whether that is all of it. What Notion leaves out of a long page is asked for in parts."""
+        """Return a page's text, and whether it is whole. Long pages are read in parts."""
         found = await self.http.get(f"/v1/pages/{page_id}/markdown")
         texts, left, asked = [str(found["markdown"])], list(found.get("unknown_block_ids") or ()), 0
         while left and asked < MOST_PARTS:
@@ -133,7 +124,7 @@ def _item(page: Mapping[str, Any]) -> SourceItem:
 
 
 def _is_recent(edited: str) -> bool:
-    """Whether a page may still change without another version: Notion rounds the time of an edit to a minute."""
+    """Return whether a page may still change without another version: Notion rounds the time of an edit to a minute."""
     try:
         return datetime.now(UTC) - datetime.fromisoformat(edited) < RECENT
     except (ValueError, TypeError):
@@ -149,7 +140,7 @@ def _plain(texts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _value(found: Mapping[str, Any]) -> str:
-    """A property in words; empty for one without words or value."""
+    """Return a property in words; empty for one without words or value."""
     kind = str(found.get("type", ""))
     value = found.get(kind)
     if kind in _NO_VALUE or value is None or isinstance(value, bool):
@@ -187,7 +178,7 @@ class NotionPlugin(ConnectorPlugin):
 
     @asynccontextmanager
     async def open(self, settings: Mapping[str, str], http: OpenHttp) -> AsyncIterator[Connector]:
-        """The workspace of this token."""
+        """Yield the workspace of this token."""
         headers = {"Authorization": f"Bearer {settings['token']}", "Notion-Version": VERSION}
         async with http(self.origin, headers) as calls:
             yield Notion(calls)

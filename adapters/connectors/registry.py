@@ -17,13 +17,13 @@ _OURS = {
 
 
 def connector_names() -> tuple[str, ...]:
-    """The names of all connectors, in order; none of their modules is loaded."""
+    """Return the names of all connectors, in order; none of their modules is loaded."""
     return tuple(sorted({*_OURS, *(one.name for one in entry_points(group=GROUP))}))
 
 
 @cache
 def connector_plugin(name: str) -> ConnectorPlugin:
-    """The connector of this name. Raises ConfigurationError when there is none, or its package is not installed."""
+    """Return the connector of this name. Raises ConfigurationError if it is unknown or not installed."""
     found = {one.name: one.value for one in entry_points(group=GROUP)} | _OURS
     if name not in found:
         raise ConfigurationError(

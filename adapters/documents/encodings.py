@@ -32,7 +32,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
-    """The text of `data`: plain newlines, no control characters.
+    """Return the text of `data`: plain newlines, no control characters.
 
     Tries, in this order: byte-order mark, UTF-8, also with some bytes of Windows-1252 in it, the declared name, UTF-16
     without a mark, a guess from the bytes (charset-normalizer), Windows-1252.
@@ -47,7 +47,7 @@ def decode(data: bytes, declared: str | None = None) -> str:
 
 
 def repair(text: str) -> str:
-    """The text as it was meant: what was read in a wrong encoding before it came here, letters of one form.
+    """Return the text as it was meant: what was read in a wrong encoding before it came here, letters of one form.
 
     ftfy knows the wrong encodings: UTF-8 taken for Windows-1252, Windows-1252 taken for Latin-1, once or more often.
     Lines stay lines.
@@ -63,7 +63,7 @@ def repair(text: str) -> str:
 
 
 def without_data(text: str) -> str:
-    """The text without files that are written into it as base64: pictures by their alternative text, others dropped.
+    """Return the text without base64 files: pictures become their alternative text, other files are dropped.
 
     Line breaks stay where they are.
     """

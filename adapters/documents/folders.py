@@ -32,7 +32,7 @@ def files_in(paths: Iterable[Path]) -> list[tuple[Path, str]]:
 
 
 def local_files(paths: Iterable[Path]) -> list[LocalFile]:
-    """The same files, each with the folder or file that was named, as absolute paths that follow no links."""
+    """Return the same files, each with the folder or file that was named, as absolute paths that follow no links."""
     found: dict[Path, LocalFile] = {}
     for named in paths:
         root = Path(os.path.normpath(named.absolute()))
@@ -50,7 +50,7 @@ class RefusedFile:
 
 
 def find_refused_files(paths: Iterable[Path]) -> list[RefusedFile]:
-    """What below these paths is no file of theirs, by name: links that lead out, devices, pipes and sockets."""
+    """Return what below these paths is no file of theirs, by name: links that lead out, devices, pipes and sockets."""
     found: list[RefusedFile] = []
     for path in paths:
         root = path.absolute()
@@ -117,7 +117,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _told_apart(found: dict[Path, str]) -> dict[Path, str]:
-    """The same with one more folder in front of every source that several files have, as long as there are any."""
+    """Put one more folder in front of every source that several files share, as long as there are any."""
     while True:
         times = Counter(found.values())
         longer = {
@@ -131,5 +131,5 @@ def _told_apart(found: dict[Path, str]) -> dict[Path, str]:
 
 
 def _as_text(name: str) -> str:
-    """A name that is no UTF-8 with its odd bytes spelt out, so that it can be kept and shown."""
+    """Return a name that is no UTF-8 with its odd bytes spelt out, so that it can be kept and shown."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -56,7 +56,7 @@ class _BoundedTreeBuilder(LXMLTreeBuilder):
     def start(
         self, tag: str | bytes, attrs: dict[str | bytes, str | bytes], nsmap: dict[str, str] | None = None
     ) -> None:
-        """An element begins."""
+        """Begin an element."""
         if self.soup is not None and len(self.soup.tagStack) > MAX_DEPTH:
             self._dropped += 1
             self.data(" ")
@@ -64,7 +64,7 @@ class _BoundedTreeBuilder(LXMLTreeBuilder):
             super().start(tag, attrs, nsmap or {})
 
     def end(self, tag: str | bytes) -> None:
-        """An element ends."""
+        """End an element."""
         if self._dropped:
             self._dropped -= 1
             self.data(" ")
@@ -73,7 +73,7 @@ class _BoundedTreeBuilder(LXMLTreeBuilder):
 
 
 def to_markdown(root: Tag) -> str:
-    """The Markdown of everything visible below `root`."""
+    """Return the Markdown of everything visible below `root`."""
     return "\n\n".join(piece for piece in _blocks(root) if piece.strip())
 
 
@@ -159,7 +159,7 @@ def _strong(_tag: Tag, inner: str) -> str:
 
 
 def _superscript(tag: Tag, inner: str) -> str:
-    """An exponent; a raised link is a reference to a note and stays as it is."""
+    """Return an exponent; a raised link is a reference to a note and stays as it is."""
     return f"^{inner.strip()}" if re.fullmatch(r"\s*\d+\s*", inner) and tag.find("a") is None else inner
 
 
@@ -175,7 +175,7 @@ def _alt(tag: Tag) -> str:
 
 
 def _link(tag: Tag, inner: str) -> str:
-    """A link's text with its http(s) or mail address; a picture that is a link is its alternative text."""
+    """Return a link's text with its http(s) or mail address; a picture that is a link is its alternative text."""
     href = str(tag.get("href") or "")
     if address := _mail_address(tag, href):
         said = inner.strip()
@@ -186,7 +186,7 @@ def _link(tag: Tag, inner: str) -> str:
 
 
 def _mail_address(tag: Tag, href: str) -> str:
-    """The address behind a mail link, also where a proxy hides it from collectors (Cloudflare's `data-cfemail`)."""
+    """Return the address behind a mail link, also where Cloudflare hides it in `data-cfemail`."""
     hidden = str(tag.get("data-cfemail") or "") or href.partition("/cdn-cgi/l/email-protection#")[2]
     if hidden:
         return _decode_hidden_address(hidden)
@@ -206,7 +206,7 @@ def _decode_hidden_address(hidden: str) -> str:
 
 
 def _reveal_address(tag: Tag, inner: str) -> str:
-    """An address that a proxy hides in a span; other spans are their text."""
+    """Return an address that a proxy hides in a span; other spans are their text."""
     return _mail_address(tag, "") or inner
 
 
@@ -252,7 +252,7 @@ def _list(tag: Tag) -> str:
 
 
 def _enumerator(number: int, kind: str) -> str:
-    """The number of a list item as the list shows it: "3", "c", "C", "iii" or "III"."""
+    """Return the number of a list item as the list shows it: "3", "c", "C", "iii" or "III"."""
     if kind in ("a", "A") and number <= 26:
         return chr(ord(kind) + number - 1)
     if kind in ("i", "I") and number < 40:
@@ -290,7 +290,7 @@ def _table(tag: Tag) -> str:
 
 
 def _own_rows(tag: Tag) -> list[list[Tag]]:
-    """The cells of this table, not of those inside it."""
+    """Return the cells of this table, not of those inside it."""
     rows = [row for row in tag.find_all("tr") if row.find_parent("table") is tag and not is_hidden(row)]
     return [[cell for cell in row.find_all(("td", "th"), recursive=False) if not is_hidden(cell)] for row in rows]
 
@@ -348,7 +348,7 @@ def _cell_text(cell: Tag) -> str:
 
 
 def _inline_nested_block(child: Tag) -> str:
-    """What a cell holds beyond plain text, on one line: lists with semicolons, tables row by row."""
+    """Return what a cell holds beyond plain text, on one line: lists with semicolons, tables row by row."""
     if child.name in _DROPPED or is_hidden(child):
         return ""
     if child.name in ("ul", "ol"):

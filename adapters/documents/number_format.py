@@ -35,7 +35,7 @@ class _Section:
 
 
 def shown_number(value: float, number_format: str | None) -> str:
-    """The number as its cell shows it; whole numbers without a format are never cut to an exponent."""
+    """Return the number as its cell shows it; whole numbers without a format are never cut to an exponent."""
     if not number_format or number_format in ("General", "@"):
         return plain_number(value)
     sections = _parse(number_format)
@@ -53,7 +53,7 @@ def shown_number(value: float, number_format: str | None) -> str:
 
 
 def plain_number(value: float) -> str:
-    """A number in full: all digits of an identifier, 15 significant ones of a fraction, as sheets keep them."""
+    """Return a number in full: all digits of an identifier, 15 significant ones of a fraction, as sheets keep them."""
     if isinstance(value, int) or (value == int(value) if abs(value) < 1e21 else False):
         return str(int(value))
     text = f"{value:.15g}"
@@ -125,7 +125,7 @@ def _fill_section(section: _Section, value: float) -> str:
 
 
 def _place_digits(section: _Section, whole: str) -> str:
-    """The digits in their places from the right, so that '000-00-0000' cuts a number where it says."""
+    """Return the digits in their places from the right, so that '000-00-0000' cuts a number where it says."""
     places = section.pieces.count(None)
     if section.grouped or places <= 1:
         first = section.pieces.index(None) if places else len(section.pieces)

@@ -47,7 +47,7 @@ MIN_SHARE = 0.1
 
 
 def script_of(text: str) -> str:
-    """The kind of letters that most of a text is in; 'digits and signs' where it has none."""
+    """Return the kind of letters that most of a text is in; 'digits and signs' where it has none."""
     found: Counter[str] = Counter()
     for letter in text[:5_000]:
         if letter.isalpha():
@@ -58,7 +58,7 @@ def script_of(text: str) -> str:
 
 
 def language_of(text: str) -> str:
-    """The language of a text by its common words, else the kind of its letters."""
+    """Return the language of a text by its common words, else the kind of its letters."""
     script = script_of(text)
     if script != "Latin letters":
         return script
@@ -134,7 +134,7 @@ def read_page(_name: str, data: bytes, page: int) -> ParsedDocument:
 
 
 def _refuse_unknown_letters(lines: list[TextLine]) -> None:
-    """Raises DocumentRejected for a page in letters that the model does not know: what it makes of them is noise."""
+    """Raise DocumentRejected for a page in letters that the model does not know: what it makes of them is noise."""
     long = [line for line in lines if line.right - line.left > 4 * line.height]
     length = sum(line.right - line.left for line in long)
     sparse = sum(line.right - line.left for line in long if line.density < MIN_DENSITY)
@@ -149,7 +149,7 @@ def _refuse_unknown_letters(lines: list[TextLine]) -> None:
 
 
 def recognize(image: "np.ndarray") -> list[TextLine]:
-    """The lines of a picture (uint8, H x W x 3, RGB), in no promised order."""
+    """Return the lines of a picture (uint8, H x W x 3, RGB), in no promised order."""
     found = _engine()(image[:, :, ::-1])
     if found.boxes is None or not found.txts:
         return []
@@ -175,7 +175,7 @@ def _engine() -> Any:
 
 
 def markdown(lines: list[TextLine]) -> str:
-    """The lines as paragraphs: columns one after the other, rows from left to right."""
+    """Return the lines as paragraphs: columns one after the other, rows from left to right."""
     paragraphs: list[str] = []
     for column in _columns(lines):
         last: list[TextLine] = []

@@ -37,7 +37,7 @@ def page_count(data: bytes) -> int:
 
 
 def page_image(data: bytes, page: int) -> "np.ndarray":
-    """The page of this number, from 1, as rows of red, green and blue (uint8, H x W x 3).
+    """Return the page of this number, from 1, as rows of red, green and blue (uint8, H x W x 3).
 
     Raises:
         DocumentRejected: damaged, no such page, or more pixels than are read.
@@ -104,7 +104,7 @@ Span = tuple[int, int]
 
 
 def draw(data: bytes, page: int, quote: str) -> dict[str, Any]:
-    """The page of this number, from 1: PNG bytes under ``png``, its size, the document's pages, boxes of the quote.
+    """Draw the page of this number, from 1: PNG bytes, its size, the number of pages, boxes of the quote.
 
     Raises:
         DocumentRejected: it is no PDF, damaged, or has no such page.
@@ -160,7 +160,7 @@ def _find(letters: str, places: list[int], quote: str) -> Span | None:
 
 
 def _boxes(page: "pypdfium2.PdfPage", span: Span, size: tuple[int, int]) -> list[list[float]]:
-    """The rectangles of these signs on the picture, one a line: [x, y, width, height]."""
+    """Return the rectangles of these signs on the picture, one a line: [x, y, width, height]."""
     import pypdfium2.raw as pdfium
 
     text = page.get_textpage()
@@ -174,7 +174,7 @@ def _boxes(page: "pypdfium2.PdfPage", span: Span, size: tuple[int, int]) -> list
 
 
 def _on_picture(pdfium: Any, page: Any, size: tuple[int, int], x: float, y: float) -> tuple[int, int]:
-    """A place on the page as one on its picture, whichever way the page is turned."""
+    """Return a place on the page as one on its picture, whichever way the page is turned."""
     across, down = ctypes.c_int(), ctypes.c_int()
     pdfium.FPDF_PageToDevice(page, 0, 0, *size, 0, x, y, across, down)
     return across.value, down.value

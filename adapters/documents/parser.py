@@ -64,7 +64,7 @@ class DocumentParser:
         await self._stack.aclose()
 
     async def parse(self, name: str, data: bytes, progress: Callable[[int, int], None] | None = None) -> ParsedDocument:
-        """The document's text; `progress` hears (pages done, pages to do) while pages are read by OCR.
+        """Return the document's text; `progress` hears (pages done, pages to do) while pages are read by OCR.
 
         Raises:
             DocumentRejected: with the reason why it cannot be indexed.
@@ -72,7 +72,7 @@ class DocumentParser:
         return await self._parse(name, data, MAX_OCR_PAGES, progress)
 
     async def parse_attachment(self, name: str, data: bytes) -> ParsedDocument:
-        """The same for a file that hangs on a question: few of its pages are read by OCR. Raises DocumentRejected."""
+        """Parse a file attached to a question: OCR reads few of its pages. Raises DocumentRejected."""
         return await self._parse(name, data, MAX_ATTACHED_PAGES, None)
 
     async def _parse(
@@ -88,7 +88,7 @@ class DocumentParser:
         return await self._with_ocr(self._ocr, name, data, parsed, most, progress)
 
     async def _with_formulas(self, name: str, data: bytes, parsed: ParsedDocument) -> ParsedDocument:
-        """The workbook with its formulas computed; as it was read where LibreOffice is not installed or fails."""
+        """Return the workbook with its formulas computed, or unchanged if LibreOffice is missing or fails."""
         values = await computed(data)
         if values is None:
             return parsed
@@ -146,7 +146,7 @@ class DocumentParser:
 def _join_ocr_pages(
     name: str, parsed: ParsedDocument, found: list[tuple[PicturePage, Block]], notes: list[str]
 ) -> ParsedDocument:
-    """The pages that had text and those that were read by OCR, in their order."""
+    """Return the pages that had text and those that were read by OCR, in their order."""
     if any(page.member for page, _ in found):
         blocks = _with_members(list(parsed.blocks), found)
     else:
@@ -159,7 +159,7 @@ def _join_ocr_pages(
 
 
 def _with_members(blocks: list[Block], found: list[tuple[PicturePage, Block]]) -> list[Block]:
-    """What was read of an archive's pictures behind what their files hold beside it, else at the end."""
+    """Return what was read of an archive's pictures behind what their files hold beside it, else at the end."""
     for page, read in found:
         path = page.member.replace("\\", "/")
         number = read.page if path.lower().endswith((".pdf", ".tif", ".tiff")) else None
@@ -216,7 +216,7 @@ class SandboxedPagePictures(PagePictures):
 
 
 def picture_of(body: bytes) -> PagePicture:
-    """The picture in a worker's answer, of which nothing is taken on trust.
+    """Return the picture in a worker's answer, of which nothing is taken on trust.
 
     Raises:
         DocumentRejected: the worker's reason, or that its answer makes no sense.

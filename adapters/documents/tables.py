@@ -42,7 +42,7 @@ def cell(text: str) -> str:
 
 
 def pipe_table(header: Row, rows: Sequence[Row]) -> str:
-    """A Markdown pipe table; short rows are filled up, columns empty throughout are dropped."""
+    """Return a Markdown pipe table; short rows are filled up, columns empty throughout are dropped."""
     width = max((len(row) for row in (header, *rows)), default=0)
     filled = [[cell(text) for text in row] + [""] * (width - len(row)) for row in (header, *rows)]
     kept = [i for i in range(width) if any(row[i] for row in filled)]
@@ -54,7 +54,7 @@ def pipe_table(header: Row, rows: Sequence[Row]) -> str:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """A Markdown table whose header is the first row; nothing for no rows, plain text for one column or row."""
+    """Return a Markdown table whose header is the first row; nothing for no rows, plain text for one column or row."""
     kept = [row for row in rows if any(text.strip() for text in row)]
     if not kept:
         return ""

@@ -30,7 +30,7 @@ def _not_a_title() -> re.Pattern[str]:
 
 
 def choose_title(name: str, *stated: str | None, markdown: Iterable[str] = ()) -> str:
-    """The first candidate that is a title rather than a program's leftovers.
+    """Return the first candidate that is a title rather than a program's leftovers.
 
     After the stated ones come the first heading of `markdown` and then the file's name without its ending.
     """
@@ -42,13 +42,13 @@ def choose_title(name: str, *stated: str | None, markdown: Iterable[str] = ()) -
 
 
 def stem(name: str) -> str:
-    """A file's name without folders and ending."""
+    """Return a file's name without folders and ending."""
     last = PurePosixPath(name.replace("\\", "/")).name
     return last.rpartition(".")[0] or last or "Untitled"
 
 
 def first_heading(texts: Iterable[str]) -> str | None:
-    """The text of the first top-level heading of some Markdown, or of the first of any level, fences skipped."""
+    """Return the text of the first top-level heading of some Markdown, or of the first of any level, fences skipped."""
     first = None
     for line, fenced in with_fences(line for text in texts for line in text.splitlines()):
         if not fenced and (match := HEADING.match(line)):
@@ -59,14 +59,14 @@ def first_heading(texts: Iterable[str]) -> str | None:
 
 
 def plain(markdown: str) -> str:
-    """A line of Markdown without its marks: links become their text, emphasis and code lose their signs."""
+    """Return a line of Markdown without its marks: links become their text, emphasis and code lose their signs."""
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
     text = without_emphasis(text)
     return re.sub(r"\\([\\`*_{}\[\]()#+\-.!|])", r"\1", text).strip()
 
 
 def safe_link(url: str | None) -> str | None:
-    """The link, when it is a plain http(s) address that a person may be sent to, else None."""
+    """Return the link, when it is a plain http(s) address that a person may be sent to, else None."""
     text = (url or "").strip()
     if not text or len(text) > 2_000 or re.search(r"[\s<>\"|\\^`{}\x00-\x1f]", text):
         return None
@@ -80,7 +80,7 @@ def safe_link(url: str | None) -> str | None:
 
 
 def with_address(words: str, address: str | None) -> str:
-    """The words of a link as Markdown with where it leads, for an http(s) address; else, and for none, the words.
+    """Return a link's words as Markdown with its http(s) address; only the words without one.
 
     An address that the words already say is not repeated. White space and brackets in it are percent-encoded.
     """
@@ -99,7 +99,7 @@ def _same_address(words: str, address: str) -> bool:
 
 
 def iso_date(text: str | datetime | None) -> str | None:
-    """An ISO date or date and time out of what documents write: ISO itself, a PDF's D:2024…, a mail's Date."""
+    """Return an ISO date or date and time out of what documents write: ISO itself, a PDF's D:2024…, a mail's Date."""
     if not text:
         return None
     if isinstance(text, datetime):

@@ -30,7 +30,7 @@ _DAMAGED = (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, OSError, NotImpl
 
 
 def open_package(data: bytes) -> zipfile.ZipFile:
-    """The package, its sizes checked.
+    """Return the package, its sizes checked.
 
     Raises:
         DocumentRejected: damaged, encrypted, or larger unpacked than any honest document.
@@ -67,7 +67,7 @@ def check_sizes(members: list[zipfile.ZipInfo]) -> None:
 
 
 def part(package: zipfile.ZipFile, path: str) -> bytes:
-    """The bytes of one part.
+    """Return the bytes of one part.
 
     Raises:
         DocumentRejected: missing or damaged.
@@ -97,7 +97,7 @@ def refuse_declared_entities(package: zipfile.ZipFile) -> None:
 
 
 def xml(data: bytes) -> "Element":
-    """An XML part, entities and outside references forbidden.
+    """Return an XML part, entities and outside references forbidden.
 
     Raises:
         DocumentRejected: not well-formed, or with declarations it should not have.
@@ -145,7 +145,7 @@ def is_office_xml(package: Package, folder: str) -> bool:
 
 
 def open_transitional(data: bytes) -> bytes:
-    """The package with the names that the libraries know; the same bytes where it has them already.
+    """Return the package with the names that the libraries know; the same bytes where it has them already.
 
     Raises:
         DocumentRejected: damaged, encrypted, a bomb, or with entities declared in it.
@@ -161,7 +161,7 @@ def open_transitional(data: bytes) -> bytes:
 
 
 def without_part(data: bytes, left_out: str) -> bytes:
-    """The same package without one of its parts. Raises DocumentRejected."""
+    """Return the same package without one of its parts. Raises DocumentRejected."""
     out = BytesIO()
     with open_package(data) as package, zipfile.ZipFile(out, "w") as written:
         for name in package.namelist():

@@ -52,7 +52,7 @@ class FolderBlobStore(BlobStore):
             raise DocumentRejected(f"The file cannot be stored: {reason}.", remedy=remedy) from error
 
     async def read(self, name: str) -> bytes | None:
-        """The bytes; None when they are not there (any more)."""
+        """Return the bytes; None when they are not there (any more)."""
         try:
             return await asyncio.to_thread(self._path(name).read_bytes)
         except OSError:
@@ -95,7 +95,7 @@ class FolderBlobStore(BlobStore):
         return found
 
     def _files(self) -> list[Path]:
-        """What is there, without drafts of what is just being written."""
+        """Return what is there, without drafts of what is just being written."""
         if not self._folder.is_dir():
             return []
         return sorted(path for path in self._folder.iterdir() if _ENTRY.fullmatch(path.name) and path.is_file())

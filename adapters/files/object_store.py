@@ -45,7 +45,7 @@ class ObjectBlobStore(BlobStore):
         await self._call(lambda fs, root: fs.pipe_file(f"{root}/{entry}", data))
 
     async def read(self, name: str) -> bytes | None:
-        """The bytes; None when they are not there (any more). Raises StoreUnavailable."""
+        """Return the bytes; None when they are not there (any more). Raises StoreUnavailable."""
         return await self._read(_entry(name))
 
     async def sizes(self, names: Collection[str]) -> Mapping[str, int]:

@@ -27,11 +27,11 @@ class FernetBox(SecretBox):
         self._home, self._key, self._key_file = home, key, key_file
 
     def seal(self, secret: str) -> str:
-        """The secret, encrypted. Raises ConfigurationError."""
+        """Return the secret, encrypted. Raises ConfigurationError."""
         return self._fernet.encrypt(secret.encode()).decode()
 
     def unseal(self, sealed: str) -> str:
-        """The secret. Raises ConfigurationError where it was encrypted with another key."""
+        """Return the secret. Raises ConfigurationError where it was encrypted with another key."""
         try:
             return self._fernet.decrypt(sealed.encode()).decode()
         except InvalidToken:
@@ -61,7 +61,7 @@ def _read(path: Path) -> str:
 
 
 def _own_key(path: Path) -> str:
-    """The key in the data directory, made for its owner alone where there is none; the first process wins."""
+    """Return the key in the data directory, made for its owner alone where there is none; the first process wins."""
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
             file.write(Fernet.generate_key().decode())

@@ -62,7 +62,7 @@ class TerminalAnswerView:
         self.console.print(Text(text, style="italic yellow"))
 
     async def conclude(self, answer: Answer, trace_id: str) -> None:
-        """The final text, its sources, and what it took."""
+        """Print the final text, its sources, and what it took."""
         self._close()
         if self._live is not None:
             for step in self._steps.values():
@@ -79,7 +79,7 @@ class TerminalAnswerView:
         self.console.print(Text(_cost(answer, trace_id), style="dim"))
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
-        """A checkpoint: what was found, what is missing, and the choices by number."""
+        """Print a checkpoint: what was found, what is missing, and the choices by number."""
         self._close()
         self.console.print(Padding(AnswerMarkdown(checkpoint.message), (1, 0, 0, 0)))
         for source in answer.citations:

@@ -53,7 +53,7 @@ class IngestClient:
     caller: Caller
 
     async def accept(self, files: AsyncIterator[FileContent], base: str) -> Job:
-        """A job for these files. Raises FootnoteError with the reason why there is none."""
+        """Return a job for these files. Raises FootnoteError with the reason why there is none."""
         result = await self.kb.ingest_bytes(files, base, self.caller)
         for accepted in accepted_jobs(result):
             if (job := await self.jobs.read(accepted.id)) is not None:
@@ -75,7 +75,7 @@ class _Ingest:
 
 @asynccontextmanager
 async def base_to_fill(kb: KnowledgeService, name: str, caller: Caller) -> AsyncIterator[str]:
-    """The name of this base as it is, whatever the case of its letters; created, on record, when it is new.
+    """Yield the name of this base as it is, whatever the case of its letters; created, on record, when it is new.
 
     A new base that is still empty when this is interrupted goes again. Raises FootnoteError when nothing can be called
     that.
@@ -128,7 +128,7 @@ async def _ingest_all(
 
 
 def _cut_short(error: FootnoteError, results: Sequence[IngestResult], files: int) -> FootnoteError:
-    """The failure with what is in and how to go on."""
+    """Return the failure with what is in and how to go on."""
     come = sum(result.change is not Change.FAILED for result in results)
     go_on = f"{come} of {files} files are in and cost nothing again: the same command goes on with the rest."
     kind = StoreUnavailable if isinstance(error, StoreUnavailable) else FootnoteError
@@ -136,7 +136,7 @@ def _cut_short(error: FootnoteError, results: Sequence[IngestResult], files: int
 
 
 def _batches(files: Sequence[NamedFile]) -> Iterator[list[NamedFile]]:
-    """A few files at a time, no two of one source: those would be one document."""
+    """Yield a few files at a time, no two of one source: those would be one document."""
     batch: dict[str, NamedFile] = {}
     for file in files:
         if file[1] in batch or len(batch) == TOGETHER:
@@ -180,7 +180,7 @@ async def _ingest_batch(
 async def _changed_files(
     client: IngestClient, files: Sequence[NamedFile], base: str, ingest: _Ingest
 ) -> list[NamedFile]:
-    """The files with something to bring in; those that stand in the base already, or cannot be read, are counted."""
+    """Return the files with something to bring in; count those already in the base and those that cannot be read."""
     unreadable: set[str] = set()
 
     def note(_: Path, source: str, error: OSError) -> None:
@@ -196,7 +196,7 @@ async def _changed_files(
 async def read_files(
     files: Sequence[AnyFile], unreadable: Callable[[Path, str, OSError], None] | None = None
 ) -> AsyncIterator[FileContent]:
-    """The content of each file as it is set aside: together they may be more than memory holds.
+    """Yield the content of each file as it is set aside: together they may be more than memory holds.
 
     What cannot be read (any more) is told to ``unreadable``, with its path and source, and left out.
     """
@@ -209,12 +209,12 @@ async def read_files(
 
 
 def unreadable_result(source: str, error: OSError) -> IngestResult:
-    """What came of a file that cannot be read."""
+    """Return what came of a file that cannot be read."""
     return IngestResult(source, Change.FAILED, reason=f"It cannot be read: {error.strerror or error}.")
 
 
 async def _await_end(jobs: JobStore, job: Job) -> Job:
-    """A job that was cancelled, once it is over; or as it is, where it stands in line and ends when it is taken up."""
+    """Wait for a cancelled job to end; return a job that still waits in line as it is."""
     until = time.monotonic() + ENDING_SECONDS
     while not job.over and time.monotonic() < until:
         await asyncio.sleep(LOOK_SECONDS)
@@ -235,7 +235,7 @@ def _results(job: Job, sources: Collection[str], left: str = "") -> list[IngestR
 
 
 def report_naming(console: Console, naming: FileNaming) -> None:
-    """What was kept of a folder that was indexed before, and which folders got another name than their own."""
+    """Report a folder's kept name, and the folders that got another name than their own."""
     for one in naming.kept:
         console.print(Text(str(one)), soft_wrap=True)
     for note in naming.notes:
@@ -243,7 +243,7 @@ def report_naming(console: Console, naming: FileNaming) -> None:
 
 
 def report_missing(console: Console, sources: Sequence[str]) -> None:
-    """What is indexed from a folder and not in it now: it goes on answering until it is taken out."""
+    """Report documents that were indexed from a folder and are not in it now: they still answer."""
     if not sources:
         return
     shown = sources[:MISSING_SHOWN]
@@ -258,7 +258,7 @@ def report_missing(console: Console, sources: Sequence[str]) -> None:
 
 
 def report(console: Console, results: Sequence[IngestResult]) -> None:
-    """The totals, and each failure with its reason."""
+    """Print the totals, and each failure with its reason."""
     counts = Counter(result.change for result in results)
     passages = sum(result.passages for result in results)
     console.print(

@@ -61,7 +61,7 @@ class RunningWorker:
     task: "asyncio.Task[None]"
 
     def check(self) -> None:
-        """Raises what went wrong with it: it ended early, or met a store that is away."""
+        """Raise what went wrong with it: it ended early, or met a store that is away."""
         if self.task.done():
             self.task.result()
         if self.worker.away is not None:
@@ -96,7 +96,7 @@ class JobBar:
     job: Job | None = None  # the one that was shown last
 
     def show(self, job: Job) -> None:
-        """A job as it is now."""
+        """Print the job's current state."""
         self.job = job
         passages = self.passages_before + sum(item.passages for item in job.items)
         over = self.items_before + sum(item.over for item in job.items)
@@ -132,7 +132,7 @@ class _TwoLines(Progress):
 
 @contextmanager
 def job_bar(console: Console, *, items: int | None = None, quiet: bool = False) -> Iterator[JobBar]:
-    """The bar, gone when it is left; nothing is shown where nobody looks."""
+    """Yield the bar, gone when it is left; nothing is shown where nobody looks."""
     columns = (
         SpinnerColumn(),
         BarColumn(24),
@@ -147,7 +147,7 @@ def job_bar(console: Console, *, items: int | None = None, quiet: bool = False) 
 
 
 async def watch_job(jobs: JobStore, job: Job, bar: JobBar, working: RunningWorker) -> Job:
-    """The job when it is over, whoever does it. Raises what ``RunningWorker.check`` raises."""
+    """Return the job when it is over, whoever does it. Raises what ``RunningWorker.check`` raises."""
     began = time.monotonic()
     while not job.over:
         working.check()
@@ -189,14 +189,14 @@ async def follow_jobs(
 
 
 def _cut_short(error: StoreUnavailable, job: Job) -> StoreUnavailable:
-    """The failure with what is in and how to go on."""
+    """Return the failure with what is in and how to go on."""
     come = f"{sum(item.over for item in job.items)} of {len(job.items)} are done"
     go_on = f"Job {job.id} waits, {come}: footnote serve goes on with it, or the same command, which repeats nothing."
     return StoreUnavailable(error.args[0], remedy=f"{error.remedy} {go_on}" if error.remedy else go_on)
 
 
 def _doing(job: Job) -> str:
-    """What is being done to which source; of its path the end, which tells the most."""
+    """Return what is being done to which source; of its path the end, which tells the most."""
     doing = job.progress.source
     if job.state is JobState.QUEUED:
         return "Waiting"
@@ -221,7 +221,7 @@ PROPOSALS = "footnote kb proposals"  # the command that lists proposals here
 
 
 def result_text(result: KbResult) -> str:
-    """A result in plain lines, beside the cards of its jobs, which are shown as they go."""
+    """Return a result in plain lines, beside the cards of its jobs, which are shown as they go."""
     if isinstance(result, ProposalDecided):
         return "\n".join([result_text(result.outcome), result_text(result.remaining)]).strip()
     if isinstance(result, KbOutcome):
@@ -232,11 +232,11 @@ def result_text(result: KbResult) -> str:
 
 
 def result_json(result: KbResult) -> Any:
-    """A result as data; ``kind`` tells which it is."""
+    """Return a result as data; ``kind`` tells which it is."""
     return json.loads(to_json(result))
 
 
 def job_text(job: Job) -> str:
-    """A job as it stands, in plain lines."""
+    """Return a job as it stands, in plain lines."""
     card = job_card(summarize_job(job))
     return "\n".join(map(remove_controls, [*map(line_text, card.lines), card.footer]))

@@ -22,10 +22,10 @@ class Recorder:
         """Nothing to show."""
 
     async def write(self, text: str) -> None:
-        """The whole text comes at the end."""
+        """Write nothing: the whole text comes at the end."""
 
     async def rewrite(self, reason: str) -> None:
-        """The whole text comes at the end."""
+        """Write nothing: the whole text comes at the end."""
 
     async def notice(self, text: str) -> None:
         """Keep a notice for the document at the end."""
@@ -47,7 +47,7 @@ class Recorder:
         """Nothing is open."""
 
     def result(self, final: FinalEvent | None) -> dict[str, Any]:
-        """The documented JSON of ``ask`` and ``resume``."""
+        """Return the documented JSON of ``ask`` and ``resume``."""
         match final:
             case AgentCompleted():
                 return self._of(final.answer, None)

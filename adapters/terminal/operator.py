@@ -9,10 +9,10 @@ OPERATOR = Person(f"{PLATFORM}:operator", "the operator")
 
 
 def operator() -> Caller:
-    """The person at the terminal, who alone reads what is printed there."""
+    """Return the person at the terminal, who alone reads what is printed there."""
     return Caller(OPERATOR, Permissions(is_admin=True), Audience(unrestricted=True), terminal_thread("kb"))
 
 
 def terminal_thread(name: str) -> ThreadKey:
-    """The thread of this name in the terminal."""
+    """Return the thread of this name in the terminal."""
     return ThreadKey(PLATFORM, "", "terminal", name)

@@ -7,7 +7,7 @@ import typer
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """A message for a person, without control characters.
+    """Print a message for a person, without control characters.
 
     On a terminal it is broken between words; behind a pipe every line of it stays whole.
     """

@@ -19,14 +19,14 @@ ROOM_FOR_COLUMNS = 100  # characters; on a narrower terminal each document has a
 
 
 def hit_as_json(hit: Hit) -> dict[str, Any]:
-    """A hit with the score of each leg."""
+    """Return a hit with the score of each leg."""
     scores = {"score": hit.score, "dense": hit.dense, "bm25": hit.bm25, "rerank": hit.rerank}
     rounded = {name: None if value is None else round(value, 4) for name, value in scores.items()}
     return {**rounded, **passage_as_json(hit.passage)}
 
 
 def passage_as_json(passage: Passage) -> dict[str, Any]:
-    """A passage with its place."""
+    """Return a passage with its place."""
     return {
         "passage": passage.id,
         "document": passage.source,
@@ -40,7 +40,7 @@ def passage_as_json(passage: Passage) -> dict[str, Any]:
 
 
 def document_as_json(document: Document) -> dict[str, Any]:
-    """A document as the catalog knows it."""
+    """Return a document as the catalog knows it."""
     return asdict(document)
 
 
@@ -90,7 +90,7 @@ def _passages(document: Document) -> str:
 
 
 def print_document(console: Console, document: Document, passages: Sequence[Passage]) -> None:
-    """What is known of a document, and every passage."""
+    """Print what is known of a document, and every passage."""
     console.print(Text(document.title, style="bold"))
     facts = {
         "source": document.source,

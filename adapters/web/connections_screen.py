@@ -94,8 +94,8 @@ class ConnectionsScreen:
             mistake=mistake,
             failing=failing[:MOST_FAILING],
             more_failing=len(one.failing) - len(failing[:MOST_FAILING]),
-            unknown=[(group, _group_name(group), named) for group, named in one.state.groups.items()],
-            mapped=[(group, _group_name(group), sorted(to)) for group, to in sorted(connection.mapping.items())],
+            unknown=[(group, _GROUPS.get(group, group), named) for group, named in one.state.groups.items()],
+            mapped=[(group, _GROUPS.get(group, group), sorted(to)) for group, to in sorted(connection.mapping.items())],
             forms=", ".join(map(str, self.connections.forms)),
             status=422 if mistake else 200,
         )
@@ -219,7 +219,3 @@ def _to(name: str, anchor: str = "") -> web.Response:
 def _failed(item: SyncedItem) -> FailedDocument:
     since = f"{item.failed_since:%Y-%m-%d %H:%M} UTC" if item.failed_since else ""
     return FailedDocument(listed_item(item).title if item.listed else item.id, item.reason, since)
-
-
-def _group_name(group: str) -> str:
-    return _GROUPS.get(group, group)

@@ -31,7 +31,7 @@ from core.model.inquiry import Checkpoint
 from core.ports.access import Audit, WebSessions
 from core.ports.answer_view import AnswerStream, Ended, NoticeShown
 from core.ports.message_state import MessageStateStore
-from core.ports.platform import MessageState, PlatformCapabilities
+from core.ports.platform import MessageState, Platform, PlatformCapabilities
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import CARD_OVER, EDITED_LATE
 
@@ -51,14 +51,16 @@ class WebPlatform:
         pages: Pages,
         live: LiveStreams,
         screens: Sequence[Screen],
+        chats: Sequence[Platform] = (),
     ) -> None:
+        """Put the screens behind one guard; ``chats`` say who is still an admin there."""
         self._screens = tuple(screens)
         self._user_actions = user_actions
         self._stream = stream
         self._message_states = message_states
         self._live = live
         pages.show_menu([entry for screen in self._screens for entry in screen.menu])
-        self._guard = Guard(rules, sessions, audit, pages)
+        self._guard = Guard(rules, sessions, audit, pages, chats)
         self._sign_in = SignIn(self._guard, sessions, pages, asyncio.Semaphore(HASHING))
 
     @property

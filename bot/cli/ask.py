@@ -126,7 +126,7 @@ async def _show(
 
 
 def chat(kb: Kb = None) -> None:
-    """A conversation in the terminal."""
+    """Open a conversation in the terminal."""
     finish(_chat(kb))
 
 

@@ -99,7 +99,7 @@ def _of(footnote: "Footnote") -> "Backup":
 
 @contextmanager
 def _progress() -> "Iterator[Progress]":
-    """A line that says how far it is, on a terminal."""
+    """Yield a line that says how far it is, on a terminal."""
     from rich.text import Text
 
     from adapters.terminal.console import SafeConsole

@@ -104,7 +104,7 @@ async def _connect(
 
 
 def _values(plugin: "ConnectorPlugin", given: list[str], secret_file: Path | None) -> "Mapping[str, str]":
-    """The settings: from the options, else the environment, else asked. Raises ConfigurationError, BadParameter."""
+    """Return settings from options, environment or answers. Raises ConfigurationError, BadParameter."""
     values: dict[str, str] = {}
     fields = {one.name: one for one in plugin.fields}
     for pair in given:
@@ -213,7 +213,7 @@ async def _sync(footnote: "Footnote", connection: "Connection", as_json: bool) -
 
 @connections_app.command("list")
 def list_(as_json: Json = False) -> None:
-    """The connections: how far each is, and what went wrong since when."""
+    """List the connections: how far each is, and what went wrong since when."""
     finish(_list("", as_json))
 
 
@@ -239,6 +239,8 @@ async def _list(name: str, as_json: bool) -> int:
 
 
 def _print_overview(one: "ConnectionOverview", *, every: bool = False) -> None:
+    from core.service.sync.documents import listed_item
+
     connection, state = one.connection, one.state
     when = f"{state.rights_at:%Y-%m-%d %H:%M}" if state.rights_at else "never"
     say(f"{connection.name}  {connection.kind}  {count(one.documents, 'document')}  rights read: {when} UTC")
@@ -246,41 +248,38 @@ def _print_overview(one: "ConnectionOverview", *, every: bool = False) -> None:
         say(f"  failing since {state.failed_since:%Y-%m-%d %H:%M} UTC: {state.failure}")
     if state.unmapped:
         say(f"  {count(state.unmapped, 'document')} not read: none of the readers is known here")
+    if state.unread:
+        say(f"  not read: {', '.join(f'{number} {kind}' for kind, number in sorted(state.unread.items()))}")
     for group, named in state.groups.items():
         say(f"  nobody is known of group {group} ({count(named, 'document')}): "
             f"footnote connections map {connection.name} {group} PRINCIPAL")  # fmt: skip
     shown = one.failing if every else one.failing[:5]
     for item in shown:
         since = f"{item.failed_since:%Y-%m-%d %H:%M} UTC" if item.failed_since else ""
-        say(f"  not read since {since}: {_title(item.listed)}: {item.reason}")
+        say(f"  not read since {since}: {listed_item(item).title}: {item.reason}")
     if len(one.failing) > len(shown):
         say(f"  and {len(one.failing) - len(shown)} more: footnote connections show {connection.name}")
 
 
 def _as_json(one: "ConnectionOverview") -> dict[str, object]:
-    """A connection without its secrets."""
+    """Return a connection without its secrets."""
     import json
 
     from core.model.json_codec import to_json
+    from core.service.sync.documents import listed_item
 
     kept = json.loads(to_json(one.connection))
     failing = [
-        {"title": _title(item.listed), "reason": item.reason, "since": str(item.failed_since)} for item in one.failing
+        {"title": listed_item(item).title, "reason": item.reason, "since": str(item.failed_since)}
+        for item in one.failing
     ]
     state = json.loads(to_json(one.state))
-    left_out = {"secrets"}
     return {
-        **{key: value for key, value in kept.items() if key not in left_out},
+        **{key: value for key, value in kept.items() if key != "secrets"},
         "state": {key: value for key, value in state.items() if key not in {"readers", "cursor"}},
         "documents": one.documents,
         "failing": failing,
     }
-
-
-def _title(listed: str) -> str:
-    import json
-
-    return str(json.loads(listed).get("title", "")) if listed else ""
 
 
 @connections_app.command()

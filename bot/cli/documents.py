@@ -112,7 +112,7 @@ def search(
     source: Annotated[str | None, typer.Option(help="Only this source, by title or path.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Retrieval alone: passages with the score of each leg."""
+    """Search without answering: passages with the score of each leg."""
     if not query.strip():
         raise typer.BadParameter("There is nothing to search for.")
     finish(_search(query, k, kb, source, as_json))

@@ -17,7 +17,7 @@ _NUMBER = r"^\[Errno -?\d+\] "
 
 
 def explain_failure(error: Exception) -> str:
-    """The failure as what is written to standard error, with a line end."""
+    """Return the failure as what is written to standard error, with a line end."""
     found = first_of_ours(error) if isinstance(error, ExceptionGroup) else error
     if isinstance(found, FootnoteError):
         return f"{found}\n"
@@ -41,7 +41,7 @@ def _line(error: Exception) -> str:
 
 
 def _place(error: Exception) -> str:
-    """The file and line of our own code that was nearest to the failure."""
+    """Return the file and line of our own code that was nearest to the failure."""
     nearest = "nowhere"
     for frame in traceback.extract_tb(error.__traceback__):
         path = Path(frame.filename)

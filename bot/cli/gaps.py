@@ -32,7 +32,7 @@ def gaps(
     draft: Annotated[str, typer.Option(help="Begin a draft for one gap, by its id, and print it.")] = "",
     propose: Annotated[Path | None, typer.Option(help="Send the section in this file to the admins.")] = None,
 ) -> None:
-    """What people asked and the documents do not say, grouped by meaning.
+    """List what people asked and the documents do not say, grouped by meaning.
 
     Questions asked in private are counted, and never shown in words.
     """

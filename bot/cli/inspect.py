@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def trace(trace_id: Annotated[str, typer.Argument(help="The trace's id.")], as_json: Json = False) -> None:
-    """What happened, step by step, from the recorded events."""
+    """Show what happened, step by step, from the recorded events."""
     finish(_trace(trace_id, as_json))
 
 

@@ -207,13 +207,13 @@ def confirm(name: Name, as_json: Json = False) -> None:
 
 @kb.command()
 def status(as_json: Json = False) -> None:
-    """The queue, running jobs, failures, schedules."""
+    """Show the queue, running jobs, failures and schedules."""
     _run("status", as_json)
 
 
 @kb.command()
 def jobs(job: Annotated[str, typer.Argument(help="One job's id.")] = "", page: Page = 1, as_json: Json = False) -> None:
-    """The newest jobs, or one in full."""
+    """List the newest jobs, or show one in full."""
     _run("jobs", as_json, target=job, page=page)
 
 
@@ -225,7 +225,7 @@ def cancel(job: Annotated[str, typer.Argument(help="The job's id.")], as_json: J
 
 @kb.command()
 def proposals(page: Page = 1, as_json: Json = False) -> None:
-    """What people would like to add."""
+    """List what people would like to add."""
     _run("proposals", as_json, page=page)
 
 
@@ -245,7 +245,7 @@ def reject(proposal: Annotated[str, typer.Argument(help="The proposal's id.")], 
 def audit(
     limit: Annotated[int, typer.Option("-n", min=1, max=10_000, help="How many entries.")] = 50, as_json: Json = False
 ) -> None:
-    """What admins did, and who was refused what, the newest first."""
+    """List what admins did, and who was refused what, the newest first."""
     finish(_audit(limit, as_json))
 
 

@@ -61,7 +61,7 @@ async def _create(name: str, scope: str, bases: list[str], rate: int, public: bo
 
 @token.command("list")
 def list_(as_json: Json = False) -> None:
-    """The tokens there are, without their secrets."""
+    """List the tokens, without their secrets."""
     finish(_list(as_json))
 
 

@@ -58,13 +58,13 @@ async def open_to_read(
 
 
 def say_losses(footnote: "Footnote") -> None:
-    """What the stores have lost, as far as it was noticed: before anything else is said."""
+    """Say what the stores lost, before anything else."""
     for notice in footnote.take_notices():
         say(notice, err=True)
 
 
 def require_paths(names: Iterable[str | Path]) -> None:
-    """Raises BadParameter in one line when one of these files and folders is not there, or may not be looked at."""
+    """Raise BadParameter in one line when one of these files and folders is not there, or may not be looked at."""
     missing = []
     for name in names:
         try:

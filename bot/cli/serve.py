@@ -25,7 +25,7 @@ def web(
         bool, typer.Option("--link", help="Print a link that signs you in at the page that is served already.")
     ] = False,
 ) -> None:
-    """A page to ask, read sources, and look after the knowledge."""
+    """Serve a page to ask, read sources and manage knowledge bases."""
     if make_hash:
         _print_password_hash()
         return
@@ -81,7 +81,7 @@ def manifest(
     platform: Annotated[str, typer.Argument(help="The platform's name, as in its settings.", metavar="PLATFORM")],
     http: Annotated[bool, typer.Option("--http/--socket", help="The platform calls, or is connected to.")] = False,
 ) -> None:
-    """What to paste into a platform to set the bot up."""
+    """Print what to paste into a platform to set the bot up."""
     from bot.plugins import installed_platforms
     from bot.settings import load_settings
 

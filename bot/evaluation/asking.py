@@ -28,7 +28,7 @@ class Prediction:
 
 
 def turn_of(footnote: Footnote, inquiry: Inquiry, answer: Answer | None) -> Turn:
-    """A question and what came of it, as its thread remembers it."""
+    """Return a question and what came of it, as its thread remembers it."""
     return Turn(
         inquiry.question,
         answer.text if answer else "",
@@ -43,7 +43,7 @@ def turn_of(footnote: Footnote, inquiry: Inquiry, answer: Answer | None) -> Turn
 
 
 def new_inquiry(footnote: Footnote, base: str, text: str, thread: ThreadKey) -> Inquiry:
-    """A question that the operator asks of one base."""
+    """Return a question that the operator asks of one base."""
     return Inquiry(
         id=f"eval-{time.monotonic_ns()}",
         question=compose(text),
@@ -57,7 +57,7 @@ def new_inquiry(footnote: Footnote, base: str, text: str, thread: ThreadKey) -> 
 
 
 async def pursue_question(footnote: Footnote, base: str, text: str, thread: Thread) -> tuple[Answer | None, Inquiry]:
-    """The answer, None where the run failed, and the inquiry as it ended."""
+    """Return the answer, None where the run failed, and the inquiry as it ended."""
     run = footnote.agent.run(new_inquiry(footnote, base, text, thread.key), thread)
     answer: Answer | None = None
     async with aclosing(footnote.agent.pursue(run)) as events:
@@ -68,7 +68,7 @@ async def pursue_question(footnote: Footnote, base: str, text: str, thread: Thre
 
 
 def reply_of(answer: Answer | None) -> Prediction:
-    """What the asker reads: the text and the notices below it. A quote that may answer counts as an answer."""
+    """Return what the asker reads: the text and the notices below it. A quote that may answer counts as an answer."""
     if answer is None:
         return Prediction(Outcome.FAILED, "")
     outcome = Outcome.ANSWERED if answer.is_tentative else answer.outcome
@@ -109,7 +109,7 @@ _NOT_SAID = re.compile(
 
 @lru_cache(maxsize=4_096)
 def comparable(text: str) -> str:
-    """A text as it is compared: without markers and marks, in lower case, with one way to write a number."""
+    """Return a text as it is compared: without markers and marks, in lower case, with one way to write a number."""
     bare = _LINKS.sub(r"\1", _MARKERS.sub("", text)).replace("\\", "")
     bare = _MARKS.sub("", bare).replace("|", " ").translate(_QUOTES)
     bare = _THOUSANDS.sub(lambda number: _SEPARATORS.sub("", number.group()), bare)

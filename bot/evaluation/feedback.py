@@ -36,7 +36,7 @@ async def _helpful(words: AsyncIterator[Feedback]) -> list[Feedback]:
 
 
 async def _before(word: Feedback, memory: Memory) -> list[str]:
-    """The questions asked before this one in its thread; none where that is forgotten."""
+    """Return the questions asked before this one in its thread; none where that is forgotten."""
     if not word.thread:
         return []
     asked: list[str] = []

@@ -83,7 +83,7 @@ class ModelReport:
         )
 
     def lines(self) -> Iterator[str]:
-        """The report for a person."""
+        """Yield the report for a person."""
         right, false = (sum(one.labelled.right is label for one in self.answers) for label in (True, False))
         alarms = [one for one in self.answers if one.is_false_alarm]
         misses = [one for one in self.answers if one.is_miss]
@@ -108,7 +108,7 @@ class ModelReport:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The report for a program."""
+        """Return the report for a program."""
         return {
             "model": self.model,
             "control": asdict(self.control),

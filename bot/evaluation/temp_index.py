@@ -41,7 +41,7 @@ def _ended_as_interrupted() -> Iterator[None]:
 
 @asynccontextmanager
 async def open_temporary(settings: Settings) -> AsyncIterator[Footnote]:
-    """A Footnote on embedded stores in a temporary home, which is gone afterwards, also when interrupted."""
+    """Yield a Footnote on embedded stores in a temporary home, which is gone afterwards, also when interrupted."""
     with _ended_as_interrupted():
         async with temporary_home() as home:
             apart = {"footnote_home": home, "redis_url": None, "milvus_uri": None, "milvus_token": None}
@@ -74,7 +74,7 @@ _LOCK = "owner.lock"
 
 @asynccontextmanager
 async def temporary_home(within: Path | None = None) -> AsyncIterator[Path]:
-    """A new folder, in the system's temporary one unless said otherwise, removed on leaving."""
+    """Yield a new folder, in the system's temporary one unless said otherwise, removed on leaving."""
     around = within or Path(tempfile.gettempdir())
     await sweep(around)
     with tempfile.TemporaryDirectory(prefix=PREFIX, dir=around) as made:

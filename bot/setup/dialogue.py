@@ -18,7 +18,7 @@ class Dialogue:
     """Says and asks. Every question may be left open with Enter; Ctrl-C raises ``typer.Abort``."""
 
     def __init__(self, *, browser: bool = True) -> None:
-        """Raises ConfigurationError where nobody can answer."""
+        """Raise ConfigurationError where nobody can answer."""
         if not sys.stdin.isatty():
             raise ConfigurationError(
                 "footnote setup asks questions, and there is no terminal to answer in.",
@@ -48,11 +48,11 @@ class Dialogue:
             webbrowser.open(address)
 
     def ask(self, question: str) -> str:
-        """A line; empty for later."""
+        """Return a line; empty for later."""
         return str(typer.prompt(f"{question} (Enter: later)", default="", show_default=False)).strip()
 
     def ask_hidden(self) -> str:
-        """A secret, which is neither shown nor in any history; empty for later."""
+        """Return a secret, which is neither shown nor in any history; empty for later."""
         prompt = "Paste it (not shown; Enter: later)"
         return str(typer.prompt(prompt, default="", show_default=False, hide_input=True)).strip()
 
@@ -65,7 +65,7 @@ class Dialogue:
         return typer.confirm(question, default=default)
 
     def choose(self, question: str, choices: Sequence[str]) -> int:
-        """The index of a choice, by its number; the first where nothing is said."""
+        """Return the index of a choice, by its number; the first where nothing is said."""
         self.heading(question)
         for number, choice in enumerate(choices, 1):
             self.say(f"  {number}  {choice}")

@@ -126,7 +126,7 @@ class InstallationSetup:
         return str(unit.path)
 
     async def files(self, path: str) -> FilesOnDisk:
-        """What lies at a path of this machine."""
+        """Return what lies at a path of this machine."""
         return await asyncio.to_thread(files_on_disk, path)
 
 
@@ -139,7 +139,7 @@ async def _check_token(credential: Credential, value: str) -> tuple[Check, ...]:
 
 
 def _unanswered(name: str, error: FootnoteError | TimeoutError) -> Check:
-    """A platform that could not be asked."""
+    """Return a platform that could not be asked."""
     if isinstance(error, FootnoteError):
         return Check(name, Health.FAILED, error.args[0], error.remedy or "")
     return Check(name, Health.FAILED, f"no answer within {LOOK_SECONDS:.0f} seconds", "Try again in a while.")

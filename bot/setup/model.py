@@ -55,7 +55,7 @@ def set_up(dialogue: Dialogue, saved: SavedSettings) -> bool:
 
 
 def _ask(dialogue: Dialogue, kind: Endpoint) -> dict[str, str | SecretStr | None] | None:
-    """The three settings as given; None where that is left for later."""
+    """Return the three settings as given; None where that is left for later."""
     address = kind.address
     if kind.asks_address:
         dialogue.say(f"Its address looks like {kind.address}")

@@ -22,7 +22,7 @@ class SavedSettings:
         self.file = home / ".env"
 
     def value(self, name: str) -> str:
-        """What applies: the environment's, then the working directory's, then ours; empty where it is not set."""
+        """Return what applies: the environment's value, then the working directory's, then ours; else empty."""
         return self._find(name)[0]
 
     def origin(self, name: str) -> str:
@@ -88,7 +88,7 @@ class FilesOnDisk:
 
 
 def files_on_disk(named: str) -> FilesOnDisk:
-    """What lies there. It looks at the disk: for a thread.
+    """Return what lies there. It looks at the disk: for a thread.
 
     Raises NotFound where there is nothing that could be read, and DocumentRejected for more than MOST files.
     """

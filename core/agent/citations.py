@@ -1,9 +1,9 @@
 """From ``[evidence id]`` in a draft to ``[n]`` in what a person sees, also while it streams.
 
 Numbers count from 1 in the order of first mention. A marker that names nothing known is dropped, with the space before
-it. Then links that were not retrieved as a source are dropped (see ``links``): after the markers, since a marker can
-stand in an address. A streamed prefix never shows half a
-marker or half a link: what may still become one is held back.
+it. Then links that were not retrieved as a source are dropped (``core.model.answer_links``): after the markers, since
+an address can contain a marker. A streamed prefix never shows half a marker or half a link: what may still become one
+is held back.
 """
 
 import re

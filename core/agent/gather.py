@@ -43,7 +43,7 @@ class ActionResult:
 
 
 async def gather(run: Run) -> AsyncGenerator[AgentEvent, None]:
-    """Carry out the proposed actions (those not done before) and adds what they find.
+    """Carry out the proposed actions (those not done before) and add what they find.
 
     What is new is graded, unless the question is simple enough to be answered from it at once.
     """

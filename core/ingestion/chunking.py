@@ -135,7 +135,7 @@ async def _split_long(units: Sequence[Segment], count_tokens: CountTokens, targe
 
 
 def _pieces(unit: Segment) -> Iterable[tuple[str, Locator]]:
-    """Return a text of many lines by lines, each with its own number where that is known; any other by sentences."""
+    """Split a long list of lines into lines, with their numbers if known; any other text into sentences."""
     if unit.text.count("\n") <= 2:
         return [(sentence, unit.locator) for sentence in sentences(unit.text)]
     lines = unit.text.split("\n")

@@ -69,7 +69,7 @@ class ChannelSettings:
 
     @property
     def answers_privately(self) -> bool:
-        """Whether answers are for their asker alone, where nothing else was said; see ``answer_visibility``."""
+        """Whether only the asker sees an answer, where nothing else was said."""
         return self.reply_style is ReplyStyle.PRIVATE
 
     @property

@@ -64,6 +64,7 @@ class SyncState:
         bases: the knowledge base of each class of readers, by the same digests.
         unmapped: how many documents nobody may read here.
         groups: the groups of which nobody could be mapped, with how many documents name them.
+        unread: how many things this round listed that Footnote does not read, by their kind.
     """
 
     round: int = 0
@@ -81,14 +82,14 @@ class SyncState:
     bases: Mapping[str, str] = field(default_factory=dict)
     unmapped: int = 0
     groups: Mapping[str, int] = field(default_factory=dict)
+    unread: Mapping[str, int] = field(default_factory=dict)
 
     def begin(self, now: datetime) -> "SyncState":
         """Return the state at the beginning of a round; of one that was interrupted, as it was left."""
         if self.phase is not SyncPhase.IDLE:
             return self
-        return replace(
-            self, round=self.round + 1, phase=SyncPhase.LISTING, whole=False, started_at=now, listed_seconds=0.0
-        )
+        fresh = replace(self, round=self.round + 1, phase=SyncPhase.LISTING, started_at=now)
+        return replace(fresh, whole=False, listed_seconds=0.0, unread={})
 
     def end(self, now: datetime, minutes: int) -> "SyncState":
         """Return the state after a round. A slow listing is repeated less often: it gets a quarter of the time."""

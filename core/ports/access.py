@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from core.model.conversation import Person
+from core.model.conversation import Person, ThreadKey
 from core.model.principals import Principal, PrincipalKind
 
 
@@ -77,12 +77,16 @@ class SignInMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WebSession:
-    """Someone who is signed in; every form of theirs repeats ``csrf``."""
+    """Someone who is signed in; every form of theirs repeats ``csrf``.
+
+    ``thread`` is where an admin got a link in a chat: whether they still are one is looked up there.
+    """
 
     person: Person
     method: SignInMethod
     is_admin: bool = False
     csrf: str = ""
+    thread: ThreadKey | None = None
 
 
 class WebSessions(Protocol):
@@ -92,7 +96,7 @@ class WebSessions(Protocol):
         """Keep it, and its token. Raises StoreUnavailable."""
 
     async def read(self, token: str) -> WebSession | None:
-        """Whose token this is; None where it is nobody's (any more). Each reading prolongs it, but of CHAT."""
+        """Return the session of this token; None without one. Reading prolongs every session but those of CHAT."""
 
     async def end(self, token: str) -> None:
         """Sign out."""

@@ -68,7 +68,7 @@ class BlobStore(Protocol):
         """Return the bytes; None when they are not there (any more)."""
 
     async def sizes(self, names: Collection[str]) -> Mapping[str, int]:
-        """Return of each of these names that is there, how many bytes; what they hold is not read."""
+        """Return the size in bytes of each of these names that is there; contents are not read."""
 
     async def forget(self, name: str) -> None:
         """Remove them, if they are there."""

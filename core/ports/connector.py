@@ -6,7 +6,7 @@ to fetch and to withdraw, and turns readers into rights; no connector needs to k
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from core.model.connections import Connection, SyncedItem, SyncState
@@ -90,6 +90,7 @@ class ChangePage:
         cursor: where the next call goes on, in this round or the next one.
         more: whether this round has more pages.
         whole: whether this round lists all there is, so that an item that it does not name may be gone.
+        unread: how many more there are that Footnote does not read, by their kind ("files of type .png").
     """
 
     items: tuple[SourceItem, ...] = ()
@@ -97,6 +98,7 @@ class ChangePage:
     cursor: str = ""
     more: bool = False
     whole: bool = False
+    unread: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +154,12 @@ class Connector(Protocol):
         """Yield what these items say, at most ``ConnectorPlugin.batch`` at once. One without any no longer exists."""
 
     async def members(self, group: str) -> Sequence[SourcePerson]:
-        """Everyone in a group, those of nested groups too; of ``EVERYONE_IN_SITE`` and ``ANYONE`` nobody by name."""
+        """Return everyone in a group, those of nested groups too; of ``EVERYONE_IN_SITE`` and ``ANYONE`` nobody."""
+        return ()
 
     async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
         """Return these people, as far as the source tells of them."""
+        return ()
 
 
 Params = Mapping[str, str | Sequence[str]]
@@ -177,7 +181,8 @@ class Http(Protocol):
     async def download(self, path: str, params: Params | None = None) -> bytes:
         """Return the bytes behind a path; a redirect to another origin is followed without our headers.
 
-        Raises as ``get`` does, and DocumentRejected for more bytes than a document may have.
+        Raises as ``get`` does, and DocumentRejected for more bytes than a document may have, or where the redirect
+        does not bring it.
         """
 
 

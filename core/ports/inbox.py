@@ -45,10 +45,10 @@ class Inbox(Protocol):
         """Extend the lease. Raises LeaseLost when another holds the thread."""
 
     async def begin(self, lease: Lease) -> int:
-        """Return the work on it begins: how many runs of it have begun now, this one included. Raises LeaseLost.
+        """Count a run of this delivery; return how many have begun, this one included. Raises LeaseLost.
 
-        Taking a lease counts for nothing: a worker may die while it still opens its index. Said again under the same
-        lease, it counts once.
+        Taking a lease is no run: a worker may die while it still opens its index. A second call under the same lease
+        does not count.
         """
 
     async def complete(self, lease: Lease) -> None:

@@ -88,6 +88,17 @@ class SiteStore(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class DisputedSource:
+    """One of two sources that differ, and what it says."""
+
+    base: str
+    source: str
+    title: str
+    says: str
+    dated: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """Something a person would have in the knowledge, until an admin has looked at it.
 
@@ -104,6 +115,11 @@ class Proposal:
     at: datetime
     permalink: str | None = None
     beginning: str = ""
+    sides: tuple[DisputedSource, ...] = ()  # that differ: only who may read both sees it and says which is right
+
+    def readable_by(self, visible: frozenset[str]) -> bool:
+        """Return whether it may be seen by who reads these bases."""
+        return all(side.base in visible for side in self.sides)
 
 
 @dataclass(frozen=True, slots=True)

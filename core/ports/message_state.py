@@ -54,4 +54,4 @@ class MessageStateStore(Protocol):
         """Ask the worker of the question of this message in this thread to stop."""
 
     async def take_cancel(self, thread: str, subject: str) -> CancelReason | None:
-        """Return why that question is to be cancelled, taken: the next call says nothing. None when it is not."""
+        """Remove and return the reason to cancel that question; None without one."""

@@ -84,7 +84,7 @@ def _references(passages: Iterable[Passage]) -> tuple[DocumentReference, ...]:
 
 
 def _conflicts(run: Run, answer: Answer | None) -> tuple[tuple[DocumentReference, DocumentReference], ...]:
-    """The pair of documents that the answer says differ."""
+    """Return the pair of documents that the answer says differ."""
     if answer is None or answer.dispute is None:
         return ()
     sides = {answer.dispute.newer, answer.dispute.older}

@@ -285,7 +285,7 @@ class QuestionService:
     async def reflect(self, key: ThreadKey, audience: Audience) -> None:
         """Extend the thread's summary by the turns that have left the window. Called after the answer is shown.
 
-        ``audience`` is who reads the thread now: what is for them no more is in no summary either.
+        ``audience`` is who reads the thread now: the summary leaves out what they may not read.
         """
         await self._threads.summarise(key, audience, self._reasoner, self._agent.meter())
 

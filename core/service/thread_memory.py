@@ -68,7 +68,7 @@ def has_turns_to_summarise(before: ThreadRecord) -> bool:
 
 
 def recall_turns(turns: Sequence[Turn], question: str, limit: int) -> tuple[Turn, ...]:
-    """At most ``limit`` turns that share enough with the question, in the order they happened; none if none does."""
+    """Return at most ``limit`` turns that share enough with the question, oldest first."""
     texts = [content_words(f"{turn.rewritten or turn.question} {turn.answer}") for turn in turns]
     asked = content_words(question)
     ranked = scores(texts, asked)

@@ -35,7 +35,7 @@ async def measure(
     answers: int = 100,
     keep: Path | None = None,
 ) -> AsyncGenerator[ReportRow, None]:
-    """The rows of these parts, each as soon as it is known, on embedded stores in a temporary home.
+    """Yield the rows of these parts, each as soon as it is known, on embedded stores in a temporary home.
 
     With ``keep`` the searched index is built in that folder and stays; one that is there already is searched again.
 

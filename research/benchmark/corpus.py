@@ -46,7 +46,7 @@ class Corpus:
             yield [self.passage(n) for n in range(start, start + len(vectors))], vectors
 
     def passage(self, number: int) -> Passage:
-        """The passage of this number; its names are as long as the product's."""
+        """Return the passage of this number; its names are as long as the product's."""
         document, within = divmod(number, PER_DOCUMENT)
         return Passage(
             id=f"{number:032x}",
@@ -64,12 +64,12 @@ class Corpus:
 
 
 def base_of(number: int) -> str:
-    """The base of a passage."""
+    """Return the base of a passage."""
     return BASES[number // PER_DOCUMENT % len(BASES)]
 
 
 async def corpus_of(texts: Texts, size: int, encoder: Encoder) -> Corpus:
-    """The corpus of these texts; some of its sentences and all questions are encoded now."""
+    """Return the corpus of these texts; some of its sentences and all questions are encoded now."""
     questions = texts.some_questions(QUERIES)
     real = await encoder.encode_passages(texts.some_sentences(min(ENCODED, size // 5)))
     cloud = await asyncio.to_thread(cloud_of, real)

@@ -17,7 +17,7 @@ TURN = 32  # passages before the other has its turn, so that both meet the same 
 
 
 async def encoding_rows(encoder: Encoder, texts: Texts, model: str, yardstick: Yardstick) -> list[ReportRow]:
-    """The table's rows on encoding speed."""
+    """Return the table's rows on encoding speed."""
     from adapters.encoders.model_files import find_model, load
 
     bare = await asyncio.to_thread(lambda: load(find_model(model), _sentence_transformer()))

@@ -34,12 +34,12 @@ Span = tuple[float, float]
 
 
 def numbered_question(case: int, question: str) -> str:
-    """A question that no cache has seen, and whose calls can be told from those of all others."""
+    """Return a question that no cache has seen, and whose calls can be told from those of all others."""
     return f"Case {case}: {question}"
 
 
 def case_of(text: str) -> int:
-    """The case that a text belongs to; 0 when it names none."""
+    """Return the case that a text belongs to; 0 when it names none."""
     found = _CASE.search(text)
     return int(found.group(1)) if found else 0
 
@@ -51,7 +51,7 @@ class Cases:
         self._by_token: dict[str, int] = {}  # one a question: a run's length bounds it
 
     def __call__(self, request: RecordedRequest) -> int:
-        """The case that a call belongs to; 0 when it is not known."""
+        """Return the case that a call belongs to; 0 when it is not known."""
         token = _FENCE.search(request.user)
         if case := case_of(request.text):
             if token:
@@ -71,7 +71,7 @@ class CaseModel:
         self._model = ObedientModel()
 
     def __call__(self, request: RecordedRequest) -> Says:
-        """The reply to one request."""
+        """Return the reply to one request."""
         case = case_of(request.text)
         reply = self._model(_as_obeyed(request))
         if request.task.startswith(prompts.UNDERSTAND):
@@ -83,7 +83,7 @@ class CaseModel:
 
 
 def _as_obeyed(request: RecordedRequest) -> RecordedRequest:
-    """The request without its case's number, and without leave to name what is missing in an answer's place."""
+    """Return the request without its case's number, and without leave to name what is missing in an answer's place."""
     said = [
         {**message, "content": _CASE.sub("", message["content"]).replace(MISSING, "-")}
         if isinstance(message.get("content"), str)

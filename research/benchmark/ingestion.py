@@ -49,7 +49,7 @@ _SEED = 7
 async def ingest_rows(
     settings: Settings, yardstick: Yardstick, *, passages: int, sets: Sequence[Path] | None = None
 ) -> list[ReportRow]:
-    """The rows of ingest, on embedded stores in a temporary home.
+    """Return the rows of ingest, on embedded stores in a temporary home.
 
     At least ``passages`` are brought in, and encoded by the baseline; quality is measured on the sample set and on
     ``sets``, by default the public ones that are there.
@@ -164,7 +164,7 @@ def _ingestor(footnote: Footnote, encoder: Encoder) -> Ingestor:
 
 
 async def _search_during_ingest(footnote: Footnote, material: Iterator[Material]) -> ReportRow:
-    """The same number of searches, each for new words: with nothing beside them, and during an ingest."""
+    """Return the same number of searches, each for new words: with nothing beside them, and during an ingest."""
     asked = _random_queries()
     await _time_searches(footnote, asked, 10)
     idle = await _time_searches(footnote, asked, SEARCHES)
@@ -229,7 +229,7 @@ async def _sample_texts(footnote: Footnote, sample: Dataset) -> list[tuple[str, 
 
 
 def _part_of(folder: Path) -> Dataset:
-    """Some of a set's questions with all that answers them, filled up with other documents."""
+    """Return some of a set's questions with all that answers them, filled up with other documents."""
     whole = read(folder, MOST_QUERIES)
     wanted = {name for query in whole.queries for name in query.relevant}
     ranked = sorted(whole.documents, key=lambda one: one.id not in wanted)
@@ -263,7 +263,7 @@ def _unit(vectors: "Vectors") -> "Vectors":
 
 
 def _ndcg(queries: Sequence[Query], names: Sequence[str], scores: "Vectors") -> float:
-    """The mean over the queries; ``scores`` is (passages, queries)."""
+    """Return the mean over the queries; ``scores`` is (passages, queries)."""
     rankings = {
         query.id: [
             name

@@ -52,7 +52,7 @@ async def load_rows(
     thinking: float = THINKING_SECONDS,
     refused: int = 0,
 ) -> list[ReportRow]:
-    """The rows of load, on embedded stores in a temporary home.
+    """Return the rows of load, on embedded stores in a temporary home.
 
     ``rounds`` times every question is asked to warm up, ``threads`` in the same instant are measured, and ``threads``
     that go on by themselves, each with up to ``thinking`` seconds before its next question. Then ``answers`` are
@@ -91,7 +91,7 @@ async def _driven(footnote: Footnote, times: Times, plan: Plan, asked: list[str]
 
 @asynccontextmanager
 async def _run_worker(footnote: Footnote, platform: StopwatchPlatform, lanes: int) -> AsyncIterator[None]:
-    """A worker with its message handler, as ``serve`` has one."""
+    """Yield a worker with its message handler, as ``serve`` has one."""
     message_handler = MessageHandler(
         question_service=footnote.question_service,
         memory_controls=MemoryControls(footnote.memory, footnote.audit),

@@ -49,7 +49,7 @@ class Figures:
 
 
 def rows_of(figures: Figures) -> list[ReportRow]:
-    """The table's rows for a load's figures."""
+    """Return the table's rows for a load's figures."""
     plan = figures.plan
     return [
         *_latency_rows(figures, plan.burst, f"{plan.threads} threads in the same instant"),
@@ -63,7 +63,7 @@ def rows_of(figures: Figures) -> list[ReportRow]:
 
 
 def _latency_rows(figures: Figures, asked: range, who: str, note: str = "") -> list[ReportRow]:
-    """What those who ask feel: when the first sign comes, and how long an answer takes beyond its model's time."""
+    """Return what people feel: the time to the first sign, and the time an answer takes beyond its model's."""
     cases = figures.answered_cases(asked)
     if not cases:
         return [ReportRow(f"{what}, {who}", "no answer", "", "", met=False) for what in ("first sign", "overhead")]
@@ -152,7 +152,7 @@ def _pace(figures: Figures) -> list[ReportRow]:
 
 
 def _errors(figures: Figures) -> ReportRow:
-    """What failed, was late or was answered by the one who stands in. To abstain is an outcome, and told beside it."""
+    """Return what failed, was late or was answered by the fallback. Abstaining is an outcome, listed beside."""
     plan = figures.plan
     asked = [*plan.burst, *plan.conversation_cases, *plan.sustained_cases]
     wrong = Counter(figures.times.wrong[case] for case in asked if case in figures.times.wrong)

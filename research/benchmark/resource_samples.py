@@ -36,7 +36,7 @@ class Looking:
         self._one = asyncio.Lock()
 
     async def look(self, answers: int) -> Look:
-        """The process after so many answers. Raises StoreUnavailable."""
+        """Return the process after so many answers. Raises StoreUnavailable."""
         async with self._one:
             at = time.monotonic()
             usage = resource.getrusage(resource.RUSAGE_SELF)

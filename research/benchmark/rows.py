@@ -18,6 +18,6 @@ class ReportRow:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which this share lies."""
+    """Return the value below which this share lies."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

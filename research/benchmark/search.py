@@ -36,7 +36,7 @@ class _PrecomputedEncoder(WrappedEncoder):
         self._known = dict(zip(corpus.questions, corpus.asked, strict=True))
 
     async def encode_queries(self, texts: Sequence[str]) -> "Vectors":
-        """The vectors that were made before the measurement."""
+        """Return the vectors that were made before the measurement."""
         import numpy as np
 
         return np.stack([self._known[text] for text in texts])

@@ -106,7 +106,7 @@ def _rows(size: int, said: dict[str, float], memory: int, peak: int, yardstick: 
 
 
 def family(pid: int, home: Path) -> list[int]:
-    """A process and its descendants, and whatever else works in this home. Linux only; else only the process."""
+    """Return a process and its descendants, and whatever else works in this home. Linux only; else only the process."""
     found = [pid]
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
@@ -120,12 +120,12 @@ def family(pid: int, home: Path) -> list[int]:
 
 
 def proportional(pid: int) -> int:
-    """The bytes a process holds: what it shares is divided among those who share it. 0 where that is not known."""
+    """Return the bytes a process holds, with shared memory divided among its users; 0 if not known."""
     return _kilobytes(Path(f"/proc/{pid}/smaps_rollup"), "Pss")
 
 
 def most_resident(pid: int) -> int:
-    """The most bytes a process has held at a time. 0 where that is not known."""
+    """Return the most bytes a process has held at a time. 0 where that is not known."""
     return _kilobytes(Path(f"/proc/{pid}/status"), "VmHWM")
 
 

@@ -36,7 +36,7 @@ class StopwatchPlatform(RecordedPlatform):
     """Tells whoever waits for a case that it has ended, and how."""
 
     def __init__(self, times: Times, written_by: str) -> None:
-        """An answer counts when this model has written it."""
+        """Count an answer only if this model has written it."""
         super().__init__()
         self.times = times
         self.written_by = written_by
@@ -45,17 +45,17 @@ class StopwatchPlatform(RecordedPlatform):
     def answer_view(  # type: ignore[override]
         self, incoming: Incoming, message_state: MessageState[RecordedQuestionState], trace_id: str
     ) -> "StopwatchAnswerView":
-        """A stopwatch for this."""
+        """Return a stopwatch for this."""
         assert isinstance(incoming, IncomingMessage)
         return StopwatchAnswerView(self, message_state, case_of(incoming.text))
 
     async def tell(self, incoming: Incoming, text: str) -> None:
-        """A refusal; no answer."""
+        """Record a refusal, which is no answer."""
         if isinstance(incoming, IncomingMessage):
             self.end(case_of(incoming.text), text)
 
     def end(self, case: int, wrong: str = "") -> None:
-        """The case has its outcome: an answer, or what went wrong."""
+        """End the case with its outcome: an answer, or what went wrong."""
         self.times.ended[case] = time.monotonic()
         if wrong:
             self.times.wrong[case] = wrong
@@ -75,7 +75,7 @@ class StopwatchAnswerView:
         self._case = case
 
     async def open(self) -> None:
-        """The first sign. A platform keeps what it posted before it goes on; so does this."""
+        """Show the first sign, and store what was posted, as a platform does."""
         if not self._message_state.kept.page:
             await self._message_state.keep(replace(self._message_state.kept, page=f"page-{self._case}"))
         self._platform.times.shown[self._case] = time.monotonic()
@@ -93,7 +93,7 @@ class StopwatchAnswerView:
         """Not shown."""
 
     async def conclude(self, answer: Answer, trace_id: str) -> None:
-        """An answer, if the model wrote it from sources; whoever stood in for it is no answer here."""
+        """Count an answer if the model wrote it from sources; a fallback's is none."""
         wrong = ""
         if answer.written_by != self._platform.written_by:
             wrong = f"written by {answer.written_by}"

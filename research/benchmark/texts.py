@@ -36,24 +36,24 @@ class Texts:
     told: str
 
     def passage(self, number: int) -> str:
-        """The passage of this number."""
+        """Return the passage of this number."""
         draw = random.Random(_SEED + number)
         return f"Record {number}. " + " ".join(draw.choices(draw.choice(self.sources), k=draw.randint(*SENTENCES)))
 
     def some_questions(self, count: int) -> list[str]:
-        """That many questions; each at most once as long as there are enough."""
+        """Return that many questions; each at most once as long as there are enough."""
         draw = random.Random(_SEED)
         once = draw.sample(list(self.questions), min(count, len(self.questions)))
         return [*once, *draw.choices(self.questions, k=count - len(once))]
 
     def some_sentences(self, count: int) -> list[str]:
-        """That many sentences or all there are, each once."""
+        """Return that many sentences or all there are, each once."""
         every = list(dict.fromkeys(sentence for source in self.sources for sentence in source))
         return random.Random(_SEED).sample(every, min(count, len(every)))
 
 
 def texts_of(folder: Path | None) -> Texts:
-    """The texts below this folder, or those of the samples. Raises ConfigurationError when there are none below it."""
+    """Return the texts below this folder, or of the samples. Raises ConfigurationError if there are none."""
     return _of_samples() if folder is None else _of_sets(folder)
 
 
@@ -93,7 +93,7 @@ def _invent_words(draw: random.Random, count: int) -> list[str]:
 
 @lru_cache(maxsize=1)
 def range_of_words() -> list[str]:
-    """The invented words, the most frequent first."""
+    """Return the invented words, the most frequent first."""
     draw = random.Random(_SEED)
     words: dict[str, None] = {}
     while len(words) < INVENTED:

@@ -26,7 +26,7 @@ class Cloud:
     near: "Vectors"  # (n, NEIGHBOURS, dimension)
 
     def batch(self, number: int, size: int) -> "Vectors":
-        """The batch of this number: (size, dimension), float32, unit length."""
+        """Return the batch of this number: (size, dimension), float32, unit length."""
         import numpy as np
 
         draw = np.random.default_rng((_SEED, number))
@@ -44,7 +44,7 @@ class Cloud:
 
 
 def cloud_of(real: "Vectors") -> Cloud:
-    """The cloud around these vectors."""
+    """Return the cloud around these vectors."""
     import numpy as np
 
     nearest = np.argsort(-(real @ real.T), axis=1)[:, 1 : NEIGHBOURS + 1]

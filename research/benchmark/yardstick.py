@@ -64,7 +64,7 @@ async def take_yardstick() -> Yardstick:
 
 
 def _scan() -> float:
-    """The median in milliseconds."""
+    """Return the median in milliseconds."""
     import numpy as np
 
     draw = np.random.default_rng(7)
@@ -79,7 +79,7 @@ def _scan() -> float:
 
 
 def _import() -> tuple[float, float]:
-    """The quickest one's seconds of the clock, and of the processor."""
+    """Return the quickest one's seconds of the clock, and of the processor."""
     found: list[tuple[float, float]] = []
     for _ in range(IMPORTS):
         before, started = _children(), time.perf_counter()

@@ -81,7 +81,7 @@ def _score_claims(
 def _verdict(
     question: LabelledQuestion, text: str, missing: tuple[str, ...], said: tuple[str, ...], *, declines: bool
 ) -> ScoredReply:
-    """The verdict on a reply that claims something: ``missing`` facts, and what is ``said`` and must not be."""
+    """Return the verdict on a reply that claims something: ``missing`` facts, and what is ``said`` and must not be."""
     if said:
         return ScoredReply(AnswerVerdict.WRONG, missing, said, "contains what is wrong")
     if len(missing) == len(question.facts) + len(question.names):

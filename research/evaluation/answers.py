@@ -32,7 +32,7 @@ class AnswersOfSet:
     worst: list[dict[str, Any]] = field(default_factory=list)
 
     def figures(self) -> dict[str, Any]:
-        """The agent's figures, and what abstaining below each grade would do."""
+        """Return the agent's figures, and what abstaining below each grade would do."""
         found: dict[str, Any] = asdict(agent_figures(self.judged))
         own = [(float(one.best_grade), one.cites_gold) for one in self.judged if one.expect == "answered"]
         nowhere = [float(one.best_grade) for one in self.judged if one.expect == "abstained"]
@@ -76,7 +76,7 @@ async def _ask(footnote: Footnote, dataset: Dataset, query: Query) -> tuple[Judg
 
 
 def passages_in_reach(library: EvidenceLibrary) -> list[Passage]:
-    """What was looked at, best first, then what else the searches found and whoever asks for more is told of."""
+    """Return what was looked at, best first, then what else the searches found and whoever asks for more is told of."""
     return [*(item.passage for item in library.best_first()), *(hit.passage for hit in library.further)]
 
 
@@ -121,7 +121,7 @@ def _judge(
 
 
 def _case(query: Query, one: JudgedAnswer, answer: Answer | None, parts: Excerpts) -> dict[str, Any]:
-    """A wrong refusal or a wrong answer, to be read beside what was wanted."""
+    """Return a wrong refusal or a wrong answer, to be read beside what was wanted."""
     said = answer.text[: 2 * SNIPPET] if answer else "It failed."
     what = f"wrong {'refusal' if one.wrong_refusal else 'answer'}"
     return case(query.text, what, parts.reference(query), [{"id": one.outcome, "text": said}], query.thread)

@@ -41,7 +41,7 @@ def _legs(legs: Mapping[str, Any]) -> Iterator[str]:
 
 
 def interval(gap: Mapping[str, float]) -> str:
-    """A mean with its interval, as text."""
+    """Return a mean with its interval, as text."""
     return f"{gap['mean']:+.3f} [{gap['low']:+.3f}, {gap['high']:+.3f}]"
 
 
@@ -72,7 +72,7 @@ def keep_baseline(path: Path, results: Sequence[DatasetFigures]) -> None:
 
 
 def kept_baseline(path: Path, names: Collection[str]) -> dict[str, dict[str, float]]:
-    """The figures of each set. Raises ConfigurationError when it is no baseline, or one of other sets than these."""
+    """Return the figures of each set. Raises ConfigurationError if it is no baseline, or one of other sets."""
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:  # no JSON, or no text

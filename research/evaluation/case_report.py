@@ -25,7 +25,7 @@ class Excerpts:
         self._texts = texts
 
     def of(self, source: str, query: Query) -> str:
-        """The part that holds an answer, or else most of the question's words; empty when the document is not known."""
+        """Return the part with an answer, or else with most of the question's words; empty for an unknown document."""
         asked = set(content_words(query.text))
 
         def worth(part: str) -> tuple[bool, int]:
@@ -34,7 +34,7 @@ class Excerpts:
         return max(self._texts.get(source, ()), key=worth, default="")[:SNIPPET]
 
     def reference(self, query: Query) -> list[dict[str, str]]:
-        """The reference answers and the relevant documents, as one side of a case."""
+        """Return the reference answers and the relevant documents, as one side of a case."""
         shown = [{"id": name, "text": self.of(name, query)} for name in list(query.relevant)[:_WANTED]]
         if query.answers:
             shown.insert(0, {"id": "the answer", "text": " / ".join(query.answers)[:SNIPPET]})

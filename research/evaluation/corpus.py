@@ -27,7 +27,7 @@ class CorpusParser(Parser):
     """The parser of a corpus that is text already: ``name`` is the title."""
 
     async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> ParsedDocument:
-        """The text as one block, as corpora hold it."""
+        """Return the text as one block, as corpora hold it."""
         return ParsedDocument(name, (Block(data.decode()),), "text/plain")
 
 

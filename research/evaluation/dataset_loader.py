@@ -61,7 +61,7 @@ def _read(folder: Path, limit: int | None) -> Dataset:
 
 
 def _question_set(folder: Path, limit: int | None) -> QuestionSet | None:
-    """The questions with expected facts, if the folder has any. Raises ValueError when its manifest is missing."""
+    """Return the questions with expected facts, if there are any. Raises ValueError without a manifest."""
     lines, manifest = _lines(folder / "questions.jsonl"), folder / "documents.json"
     if not lines:
         return None
@@ -71,5 +71,5 @@ def _question_set(folder: Path, limit: int | None) -> QuestionSet | None:
 
 
 def _lines(path: Path) -> list[str]:
-    """The lines of a file, none where there is no such file. Not ``splitlines``: texts hold other line breaks."""
+    """Return a file's lines, none without a file. Not ``splitlines``: texts hold other line breaks."""
     return [line for line in path.read_text(encoding="utf-8").split("\n") if line] if path.is_file() else []

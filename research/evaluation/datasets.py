@@ -40,12 +40,12 @@ class CorpusDocument:
 
 
 def documents_from(lines: Iterable[str]) -> tuple[CorpusDocument, ...]:
-    """The lines of ``corpus.jsonl``. Raises ValueError on a line that is not such a document."""
+    """Return the lines of ``corpus.jsonl``. Raises ValueError on a line that is not such a document."""
     return tuple(CorpusDocument(str(r["_id"]), str(r.get("title") or ""), str(r["text"])) for r in rows(lines))
 
 
 def grades_from(lines: Iterable[str]) -> Mapping[str, Mapping[str, int]]:
-    """The lines of ``qrels.tsv``: for each query the documents graded above 0. A header line is skipped."""
+    """Return the lines of ``qrels.tsv``: for each query the documents graded above 0. A header line is skipped."""
     grades: dict[str, dict[str, int]] = {}
     for line in lines:
         parts = line.rstrip("\n").split("\t")
@@ -57,7 +57,7 @@ def grades_from(lines: Iterable[str]) -> Mapping[str, Mapping[str, int]]:
 
 
 def queries_from(lines: Iterable[str], grades: Mapping[str, Mapping[str, int]]) -> tuple[Query, ...]:
-    """The lines of ``queries.jsonl`` with their grades. Raises ValueError on a line that is not a query.
+    """Return the lines of ``queries.jsonl`` with their grades. Raises ValueError on a line that is not a query.
 
     A query that nothing is relevant to is kept only where its metadata says what outcome is right.
     """
@@ -96,7 +96,7 @@ def needs_several(queries: Sequence[Query]) -> bool:
 
 
 def rows(lines: Iterable[str]) -> Iterable[dict[str, Any]]:
-    """The JSON objects of the lines that are not empty. Raises ValueError on one without ``_id`` and ``text``."""
+    """Yield the JSON objects of the lines that are not empty. Raises ValueError on one without ``_id`` and ``text``."""
     for line in lines:
         if line.strip():
             row = json.loads(line)

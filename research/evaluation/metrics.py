@@ -1,6 +1,6 @@
 """What ranking libraries do not count: intervals, all the evidence at once, answers, citations, verdicts.
 
-The rankings' own metrics (nDCG, MRR, recall) are ranx's; see ``bot.evaluation.retrieval``.
+The rankings' own metrics (nDCG, MRR, recall) are ranx's; see ``research.evaluation.retrieval``.
 """
 
 import unicodedata
@@ -29,7 +29,7 @@ class Interval:
 
 
 def bootstrap(values: Sequence[float], *, rounds: int = 2_000) -> Interval:
-    """The mean and its percentile bootstrap interval (Efron, 1979), with a fixed seed. For differences: paired."""
+    """Return the mean and its percentile bootstrap interval (Efron, 1979), with a fixed seed."""
     import numpy as np
 
     if not values:
@@ -41,7 +41,7 @@ def bootstrap(values: Sequence[float], *, rounds: int = 2_000) -> Interval:
 
 
 def paired_difference(ours: Sequence[float], theirs: Sequence[float]) -> Interval:
-    """The mean difference per question and its interval. Raises ValueError when they are not of the same questions."""
+    """Return the mean difference per question and its interval. Raises ValueError for different questions."""
     return bootstrap([one - other for one, other in zip(ours, theirs, strict=True)])
 
 
@@ -112,7 +112,7 @@ class AgentFigures:
 
 
 def agent_figures(judged: Sequence[JudgedAnswer]) -> AgentFigures:
-    """The means over a set. Wrong refusals are of the answerable, wrong answers of all questions."""
+    """Return the means over a set. Wrong refusals are of the answerable, wrong answers of all questions."""
     answerable = [one for one in judged if one.expect == "answered"]
     cited = sum(one.citations for one in judged)
     return AgentFigures(
@@ -133,7 +133,7 @@ def agent_figures(judged: Sequence[JudgedAnswer]) -> AgentFigures:
 
 
 def medians(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The median milliseconds of each stage, over the runs that have it, from seconds."""
+    """Return the median milliseconds of each stage, over the runs that have it, from seconds."""
     names = dict.fromkeys(name for run in runs for name in run)
     return {name: median([run[name] for run in runs if name in run]) * 1000 for name in names}
 

@@ -121,7 +121,7 @@ def _verdict_by_facts(question: LabelledQuestion, titles: Mapping[str, str], ans
 
 
 def lines_of(name: str, columns: Sequence[Column]) -> list[str]:
-    """The table of one dataset."""
+    """Return the table of one dataset."""
     rows: list[tuple[str, list[str]]] = [
         *((verdict, [str(column.verdicts[verdict]) for column in columns]) for verdict in AnswerVerdict),
         ("citations", [str(column.citations) for column in columns]),

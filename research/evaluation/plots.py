@@ -16,7 +16,7 @@ _LEFT, _RIGHT, _TOP, _HEIGHT = 48, 16, 12, 190
 
 
 def bars(rows: Sequence[tuple[str, Mapping[str, float]]], title: str) -> str:
-    """A bar for each (name, interval in [0, 1]), its whisker, and the numbers beside it."""
+    """Return a bar for each (name, interval in [0, 1]), its whisker, and the numbers beside it."""
     span = WIDTH - _LABEL - _VALUE - 10
     drawn = []
     for n, (name, got) in enumerate(rows):

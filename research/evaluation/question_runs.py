@@ -34,7 +34,7 @@ class ScoredQuestion:
         return refused and all(any(states(self.reply.text, one) for one in alternatives) for alternatives in facts)
 
     def as_json(self) -> dict[str, Any]:
-        """What a person needs to judge the verdict."""
+        """Return what a person needs to judge the verdict."""
         question, reply = self.question, self.reply
         return {
             "id": question.id,
@@ -111,7 +111,7 @@ def _counts(scored: Sequence[ScoredQuestion]) -> dict[str, int]:
 
 
 def verdict_lines(counts: Mapping[str, Any]) -> Iterator[str]:
-    """The table: a row a kind, then a row a kind of document, then all of them with their shares."""
+    """Yield the table: a row a kind, then a row a kind of document, then all of them with their shares."""
     first, width = _COLUMNS
     yield f"  {'questions':{first}}{'asked':>{width}}" + "".join(f"{verdict:>{width}}" for verdict in AnswerVerdict)
     for name, row in counts["by_kind"].items():

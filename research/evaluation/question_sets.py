@@ -123,7 +123,7 @@ class QuestionSet:
 
 
 def question_set_from(lines: Iterable[str], manifest: str) -> QuestionSet:
-    """The questions of the lines, and the kinds of the documents.
+    """Return the questions of the lines, and the kinds of the documents.
 
     Raises ValueError when a line is no question, an id stands twice, one follows a question that does not stand
     before it, or a document is not in the manifest.

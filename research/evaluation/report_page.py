@@ -49,7 +49,7 @@ def write_page(path: Path, results: Sequence[DatasetFigures]) -> None:
 
 
 def page(results: Sequence[DatasetFigures]) -> str:
-    """The whole page as HTML; it loads nothing."""
+    """Return the whole page as HTML; it loads nothing."""
     links = "".join(f'<a href="#set-{n}">{escape(one.name)}</a>' for n, one in enumerate(results))
     body = "".join(_section(n, one) for n, one in enumerate(results))
     return (
@@ -115,7 +115,7 @@ def _abstention_section(one: DatasetFigures) -> Iterator[str]:
 
 
 def _lines(right: str, nowhere: int) -> list[tuple[str, str, str]]:
-    """The curves; ``nowhere`` is how many questions there are that nothing answers."""
+    """Return the curves; ``nowhere`` is how many questions there are that nothing answers."""
     return [
         ("precision", f"of those answered: {right}", "--one"),
         ("refused", "refused, though the answer is there", "--two"),

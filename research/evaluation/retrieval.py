@@ -46,12 +46,12 @@ class SearchedSet:
 
 
 def scope_of(dataset: Dataset) -> Scope:
-    """The base that the dataset was brought into."""
+    """Return the base that the dataset was brought into."""
     return Scope(frozenset({dataset.name}))
 
 
 def plain_retriever(footnote: Footnote) -> Retriever:
-    """The product's hybrid search without its reranker."""
+    """Return the product's hybrid search without its reranker."""
     return Retriever(footnote.index, footnote.encoder, None, footnote.catalog)
 
 
@@ -104,7 +104,7 @@ async def _other_legs(footnote: Footnote, scope: Scope, query: Query, rankings: 
 
 
 def documents_of(passages: Sequence[Passage], query: Query) -> list[str]:
-    """The documents in the order of their best passages, without those that do not count."""
+    """Return the documents in the order of their best passages, without those that do not count."""
     return [name for name in dict.fromkeys(p.source for p in passages) if name not in query.exclude]
 
 

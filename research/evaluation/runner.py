@@ -164,7 +164,7 @@ def pool_sets(results: Sequence[DatasetFigures]) -> DatasetFigures | None:
 def _worst(
     dataset: Dataset, ranking: Mapping[str, list[str]], tops: Mapping[str, list[Passage]], parts: Excerpts
 ) -> list[dict[str, Any]]:
-    """The questions whose first relevant document stands furthest down, with what stood above it."""
+    """Return the questions whose first relevant document stands furthest down, with what stood above it."""
 
     def place(query: Query) -> int:
         return next((n for n, name in enumerate(ranking.get(query.id, []), 1) if name in query.relevant), POOL + 1)

@@ -33,7 +33,7 @@ OWN = Path(__file__).parent
 
 
 def labelled(folder: Path, documents: Path | None) -> tuple[Dataset, list[FollowUpCase], list[LabelledClaim]]:
-    """The corpus, the follow-ups and the claims of a folder. Raises ValueError or KeyError on any other line."""
+    """Return the corpus, the follow-ups and the claims of a folder. Raises ValueError or KeyError on any other line."""
     corpus = documents_from(_lines(folder / "corpus.jsonl"))
     found = files_in([documents]) if documents else ()
     files = tuple((path, name.removeprefix(f"{documents.name}/")) for path, name in found) if documents else ()

@@ -38,7 +38,7 @@ class LabelledClaim:
 
 
 def load_grounding_pairs(lines: Iterable[str], documents: Sequence[CorpusDocument]) -> tuple[LabelledClaim, ...]:
-    """The pairs of ``grounding.jsonl``, each twice: as labelled, and with a document that says nothing of it.
+    """Return the pairs of ``grounding.jsonl``, each twice: as labelled, and with a document that says nothing of it.
 
     Raises KeyError where a document is not in the corpus.
     """
@@ -55,7 +55,7 @@ def load_grounding_pairs(lines: Iterable[str], documents: Sequence[CorpusDocumen
 
 
 def replies_from(lines: Iterable[str]) -> tuple[LabelledClaim, ...]:
-    """The replies of a ``queries.jsonl`` that were labelled against the knowledge they had."""
+    """Return the replies of a ``queries.jsonl`` that were labelled against the knowledge they had."""
     found = []
     for row in rows(lines):
         about = row["metadata"]
@@ -78,7 +78,7 @@ class Confusion:
 
 
 def confusion(judged: Sequence[tuple[LabelledClaim, str]]) -> Confusion:
-    """The matrix of (claim, verdict), verdicts being of ``VERDICTS``."""
+    """Return the matrix of (claim, verdict), verdicts being of ``VERDICTS``."""
     counts: dict[str, Counter[str]] = {}
     for claim, verdict in judged:
         counts.setdefault(claim.label, Counter())[verdict] += 1

@@ -56,7 +56,7 @@ class Closeness:
 
 
 def follow_ups_from(lines: Iterable[str]) -> tuple[FollowUpCase, ...]:
-    """The follow-ups of any of the four layouts. Raises ValueError or KeyError on a line that is none."""
+    """Return the follow-ups of any of the four layouts. Raises ValueError or KeyError on a line that is none."""
     found = []
     for row in rows(lines):
         about: dict[str, Any] = row["metadata"]

@@ -33,7 +33,7 @@ class Rewriter:
         self._known: dict[tuple[str, tuple[Exchange, ...]], str] = {}
 
     async def rewritten(self, text: str, earlier: tuple[Exchange, ...]) -> str:
-        """The self-contained question; as it stands where the reasoner would not search for it."""
+        """Return the self-contained question; as it stands where the reasoner would not search for it."""
         known = self._known.get((text, earlier))
         if known is None:
             known = await self._rewrite(text, earlier)
@@ -65,7 +65,7 @@ class Rewriter:
 
 
 async def measure_rewrites(footnote: Footnote, dataset: Dataset, asked: Sequence[FollowUpCase]) -> dict[str, Any]:
-    """Closeness to the person's rewrites with intervals, whether what needs no context is left alone, and retrieval."""
+    """Measure closeness to the person's rewrites, whether plain questions are left alone, and retrieval."""
     rewriter = Rewriter(footnote, dataset.name)
     written = [await rewriter.rewritten(one.text, one.earlier) for one in asked]
     raw = [closeness(one.text, one.rewrite) for one in asked]
@@ -98,7 +98,7 @@ def _means(found: Sequence[Closeness]) -> dict[str, Any]:
 async def _retrieval(
     footnote: Footnote, dataset: Dataset, asked: Sequence[FollowUpCase], written: Sequence[str]
 ) -> dict[str, Any] | None:
-    """What one search finds with each wording, for the follow-ups whose documents are known; None without any."""
+    """Return what one search finds with each wording, for follow-ups with known documents; None without any."""
     judged = [
         (one, {RAW: one.text, REWRITTEN: text, HUMAN: one.rewrite})
         for one, text in zip(asked, written, strict=True)
@@ -128,7 +128,7 @@ async def _retrieval(
 def _worst(
     asked: Sequence[FollowUpCase], written: Sequence[str], raw: Sequence[Closeness], ours: Sequence[Closeness]
 ) -> list[dict[str, Any]]:
-    """The rewrites that lost most against leaving the question alone, then those furthest from the person's."""
+    """Return the rewrites that lost most against leaving the question alone, then those furthest from the person's."""
     order = sorted(range(len(asked)), key=lambda n: (min(0.0, ours[n].f1 - raw[n].f1), ours[n].f1))
     return [
         case(

@@ -21,7 +21,7 @@ SHOWN = 800  # characters
 
 
 async def measure_claims(footnote: Footnote, dataset: Dataset, claims: Sequence[LabelledClaim]) -> dict[str, Any]:
-    """The confusion matrix, and supported claims that are not: the mistakes that mislead."""
+    """Return the confusion matrix, and supported claims that are not: the mistakes that mislead."""
     judged = [(one, await _verdict(footnote, dataset.name, one)) for one in claims]
     misled = [one for one, verdict in judged if verdict == SUPPORTED and not one.holds]
     return {

@@ -42,7 +42,7 @@ class Asked:
 
 
 async def chance_of(encoder: PackagedEncoder, where: IndexedSet, text: str, without: frozenset[str]) -> float:
-    """The chance of the best passage that one search finds, as the reasoner's grading sees it."""
+    """Return the chance of the best passage that one search finds, as the reasoner's grading sees it."""
     items = EvidenceLibrary().add(where.search(text, TOP_K, without), text)[1]
     weighed = await ExtractiveReasoner(cast("Encoder", encoder)).weigher.weigh(text, items, items)
     return max((answer_odds.chance(one.units) for one in weighed), default=0.0)
@@ -88,7 +88,7 @@ def report(asked: list[Asked]) -> None:
 
 
 def cutoffs_table(each: int) -> None:
-    """What each grade would cost as the cutoff, and which costs least, by what an answer from a near miss is worth.
+    """Print what each grade would cost as the cutoff, and which costs least, by the worth of a near miss.
 
     A refusal of what is there and an answer to what belongs elsewhere are one mistake each. When only the gold passage
     was taken out, an answer quotes a neighbour, with its source: a mistake of 0 to 1, and the choice hangs on it.
@@ -106,7 +106,7 @@ def cutoffs_table(each: int) -> None:
 
 
 def _cheapest(asked: list[Asked], near: float) -> int:
-    """The cutoff with the fewest mistakes; the higher of two that cost the same."""
+    """Return the cutoff with the fewest mistakes; the higher of two that cost the same."""
 
     def cost(cutoff: int) -> float:
         refused = 1 - _rate(asked, HERE, cutoff)
@@ -116,7 +116,7 @@ def _cheapest(asked: list[Asked], near: float) -> int:
 
 
 def _rate(asked: list[Asked], condition: str, cutoff: int) -> float:
-    """The share that is answered, each set weighing the same."""
+    """Return the share that is answered, each set weighing the same."""
     rates = []
     for name in SETS:
         these = [answered(one, cutoff) for one in asked if one.set == name and one.condition == condition]

@@ -116,12 +116,12 @@ async def collect(found: RetrievalSet, sets: Sequence[RetrievalSet], encoder: Se
 
 
 def cut(legs: DenseAndBm25Hits, pool: int) -> DenseAndBm25Hits:
-    """The legs as a smaller pool would have returned them."""
+    """Return the legs as a smaller pool would have returned them."""
     return DenseAndBm25Hits(legs.dense[:pool], legs.bm25[:pool])
 
 
 def hits_of(asked: Asked, pool: int = POOL) -> list[Hit]:
-    """The fused hits, without documents that do not count."""
+    """Return the fused hits, without documents that do not count."""
     return [
         hit
         for hit in fuse(asked.query.text, cut(asked.legs, pool), pool)
@@ -138,7 +138,7 @@ def ndcg_at(one: Collected, pool: int = POOL, weight: float = fusion.DENSE_WEIGH
 
 
 def weight_table(collected: Sequence[Collected]) -> None:
-    """The dense leg's weight: each set's nDCG@10 at each, and what the other sets would have chosen for it."""
+    """Print each set's nDCG@10 for each weight of the dense leg, and what the other sets would choose."""
     print(f"\nWEIGHT OF THE DENSE LEG: nDCG@10. In use: {fusion.DENSE_WEIGHT:.2f}")
     table = np.array([[ndcg_at(one, weight=weight) for weight in retrieval.WEIGHTS] for one in collected])
     print(f"{'':22}" + "".join(f"{weight:8.2f}" for weight in retrieval.WEIGHTS) + "   chosen by the others")
@@ -186,7 +186,7 @@ def rerank_table(collected: Sequence[Collected]) -> None:
 
 
 def rows_of(one: Collected) -> Rows:
-    """The features that the score is computed from, of the best hits of each question."""
+    """Return the features that the score is computed from, of the best hits of each question."""
     features, relevant, first, foreign = [], [], [], []
     for asked in (*one.own, *one.foreign):
         hits = hits_of(asked)[:FITTED_ON]
@@ -207,7 +207,7 @@ def rows_of(one: Collected) -> Rows:
 
 
 def level_of(query: str, hits: Sequence[Hit]) -> tuple[float, float]:
-    """What all hits of one question share: the best cosine, and the best hit's coverage of the question's words."""
+    """Return what all hits of a question share: the best cosine, and the best hit's word coverage."""
     asked = set(content_words(query))
     covered = asked & set(content_words(hits[0].passage.searchable)) if hits else set()
     cosine = max((hit.dense for hit in hits[:3] if hit.dense is not None), default=0.0)
@@ -215,7 +215,7 @@ def level_of(query: str, hits: Sequence[Hit]) -> tuple[float, float]:
 
 
 def stated() -> Matrix:
-    """The coefficients in use, in the order of the features."""
+    """Return the coefficients in use, in the order of the features."""
     return np.array([fusion._PER_COSINE, fusion._PER_COVERAGE, fusion._PER_RELATIVE, fusion._INTERCEPT])
 
 
@@ -229,7 +229,7 @@ def joined(rows: Sequence[Rows]) -> tuple[Matrix, Matrix, Matrix]:
 
 
 def coefficients_table(collected: Sequence[Collected]) -> None:
-    """The score as a probability: coefficients in use, and fitted without the set, on the set."""
+    """Print the score as a probability: coefficients in use, and fitted without the set, on the set."""
     print("\nTHE SCORE'S COEFFICIENTS: is this hit relevant? Fitted without the set it is tried on")
     print(f"{'':22}{'AUC of ten':>22}{'AUC of the best':>22}{'Brier of the best':>22}{'said - true':>22}")
     print(f"{'':22}" + f"{'in use':>11}{'fitted':>11}" * 4)
@@ -283,7 +283,7 @@ def confident_table(collected: Sequence[Collected]) -> None:
 
 
 def covering_table(collected: Sequence[Collected]) -> None:
-    """The same at the score in use, taken only where the best hit also has this share of the question's words."""
+    """Print the same for the score in use, if the best hit also has this share of the question's words."""
     print(f"\nONE SEARCH IS ENOUGH from {CONFIDENT}, and only where the best hit has this share of the words asked.")
     print("In use: no such condition. (Columns as above)")
     print(f"{'':22}" + "".join(f"{f'>= {share:.1f}':>27}" for share in COVERINGS))

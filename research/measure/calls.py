@@ -133,7 +133,7 @@ async def main() -> None:
 
 
 def _asked(samples: Dataset) -> list[Query]:
-    """The questions that stand alone."""
+    """Return the questions that stand alone."""
     return [query for query in samples.queries if not query.thread]
 
 

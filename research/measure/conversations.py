@@ -45,7 +45,7 @@ class Screen(Protocol):
     driver: PlatformDriver
 
     def shown(self, person: str) -> Mapping[str, tuple[Sight, Any]]:
-        """What the bot shows this person anywhere, by an id, oldest first: how it looks, and the platform's own."""
+        """Return what the bot shows this person, by id, oldest first: how it looks, and the platform's message."""
 
     def is_working(self) -> bool:
         """Whether something is visibly not finished."""
@@ -146,7 +146,7 @@ class Player:
                 assert_never(turn)
 
     def _button(self, turn: Press) -> tuple[Seen, str]:
-        """The newest message with such a button, and its label. Raises LookupError."""
+        """Return the newest message with such a button, and its label. Raises LookupError."""
         for (text, buttons), raw in reversed(list(self.screen.shown(turn.by).values())):
             for label in buttons:
                 if label.startswith(turn.label):
@@ -154,7 +154,7 @@ class Player:
         raise LookupError(f"there is no button {turn.label!r}")
 
     async def _outcome(self, turn: Turn, before: Mapping[str, Sight]) -> str:
-        """What is new or has changed on this person's screen, once it stands."""
+        """Return what is new or has changed on this person's screen, once it stands."""
         began = changed = time.monotonic()
         patience = SILENCE if isinstance(turn, Say) and turn.silence else PATIENCE
         latest: dict[str, Sight] = dict(before)
@@ -206,7 +206,7 @@ def _laid_out(text: str, buttons: Sequence[str], *, edited: bool) -> str:
 
 
 def _fields(form: Any, text: str) -> dict[str, Any]:
-    """The one field of a form: Discord's driver finds it, Slack's is named by its block."""
+    """Return the one field of a form: Discord's driver finds it, Slack's is named by its block."""
     blocks = getattr(form, "blocks", None)
     if blocks is None:
         return {"text": text}
@@ -218,7 +218,7 @@ def _documents(name: str) -> Path:
 
 
 def _ingested(homes: Path, name: str) -> Path:
-    """A data directory with these documents in it, made where it is not there."""
+    """Return a data directory with these documents in it, made where it is not there."""
     home = homes / name
     if not home.exists():
         ingest = [sys.executable, "-m", "bot", "ingest", str(_documents(name))]

@@ -192,7 +192,7 @@ def _order(case: Case, plain: str) -> float:
 
 
 def table(scores: dict[tuple[str, str], list[Score]], readers: list[str]) -> str:
-    """A Markdown table: a row for each format and reader."""
+    """Return a Markdown table: a row for each format and reader."""
     endings = list(dict.fromkeys(ending for _, ending in scores))
     lines = ["| format | reader | " + " | ".join([*MEASURES, "mean", "places"]) + " |", "|" + " --- |" * 8]
     behind = []

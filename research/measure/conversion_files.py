@@ -133,7 +133,7 @@ CONTENTS = (
 
 
 def markdown(content: Content) -> str:
-    """The content as Markdown, which several writers share."""
+    """Return the content as Markdown, which several writers share."""
     parts = [f"# {content.title}"]
     for section in content.sections:
         parts.append(f"{'#' * section.level} {section.heading}")
@@ -182,7 +182,7 @@ def write_rst(content: Content) -> tuple[bytes, dict[str, int | str]]:
 
 
 def page(content: Content, *, furniture: bool = True) -> str:
-    """The content as a web page."""
+    """Return the content as a web page."""
     body = [f"<h1>{html.escape(content.title)}</h1>"]
     for section in content.sections:
         body.append(f"<h{section.level}>{html.escape(section.heading)}</h{section.level}>")

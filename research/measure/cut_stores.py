@@ -115,7 +115,7 @@ async def _look_and_confirm(home: Path, history: History) -> tuple[bool, int, in
 
 
 def _run(home: Path, *command: str) -> str:
-    """What a command says on both streams."""
+    """Return what a command says on both streams."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("REDIS_", "MILVUS_", "LLM_"))}
     env |= {"FOOTNOTE_HOME": str(home), "PYTHONPATH": str(ROOT), "COLUMNS": "400"}
     done = subprocess.run(

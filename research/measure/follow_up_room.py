@@ -33,7 +33,7 @@ PARTS: dict[str, Callable[[Earlier], Iterable[str]]] = {
 
 
 def recurring(earlier: Earlier) -> set[str]:
-    """The stems that more than one question of the thread holds."""
+    """Return the stems that more than one question of the thread holds."""
     seen: dict[str, int] = {}
     for one in earlier:
         for word in set(content_words(one.question)):
@@ -42,7 +42,7 @@ def recurring(earlier: Earlier) -> set[str]:
 
 
 def said(text: str) -> set[str]:
-    """The content words that count."""
+    """Return the content words that count."""
     return set(content_words(text)) - INTERJECTIONS
 
 

@@ -43,7 +43,7 @@ class Counted:
 
 
 async def ask(footnote: Footnote, question: str, thread: str) -> Answer | None:
-    """The answer to a question in a thread; None where there was none."""
+    """Return the answer to a question in a thread; None where there was none."""
     asked = Question(
         question,
         ThreadKey("measure", "", "", thread),

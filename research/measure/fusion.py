@@ -96,7 +96,7 @@ def foreign_to(found: RetrievalSet, sets: Sequence[RetrievalSet]) -> list[Query]
 
 @asynccontextmanager
 async def indexed(found: RetrievalSet, encoder: SentenceTransformerEncoder) -> AsyncIterator[MilvusIndex]:
-    """The set's passages in an index of its own, which is removed after."""
+    """Yield the set's passages in an index of its own, which is removed after."""
     passages = await chunked(found, encoder)
     wholes = await encoded([p.searchable for p in passages], encoder, kind="passage")
     texts = [texts_of_units(passage) for passage in passages]
@@ -110,7 +110,7 @@ async def indexed(found: RetrievalSet, encoder: SentenceTransformerEncoder) -> A
 
 
 def plain(found: RetrievalSet, vectors: np.ndarray, queries: np.ndarray) -> dict[str, tuple[Ranking, ...]]:
-    """The baseline's rankings."""
+    """Return the baseline's rankings."""
     ids = list(found.documents)
     okapi = BM25Okapi([list(content_words(f"{title} {text}")) for title, text in found.documents.values()])
     kept: dict[str, list[Ranking]] = {"plain dense": [], "plain BM25": [], "plain half and half": []}
@@ -175,7 +175,7 @@ PLAIN: Mapping[str, Callable[[DenseAndBm25Hits], Sequence[tuple[Passage, float]]
 
 
 def in_use() -> Constants:
-    """The product's."""
+    """Return the product's."""
     return fusion.DENSE_WEIGHT, fusion.PER_LENGTH, fusion.RANK_SHARE
 
 
@@ -186,7 +186,7 @@ def hybrid(
     pool: int = POOL,
     constants: Constants | None = None,
 ) -> list[tuple[Passage, float]]:
-    """The product's fusion, at another dense weight or with other constants."""
+    """Return the product's fusion, at another dense weight or with other constants."""
     kept = in_use()
     set_to = constants or (kept if weight is None else (weight, *kept[1:]))
     fusion.DENSE_WEIGHT, fusion.PER_LENGTH, fusion.RANK_SHARE = set_to
@@ -197,7 +197,7 @@ def hybrid(
 
 
 def measured(one: Searched, rank: Callable[[Query, DenseAndBm25Hits], Sequence[tuple[Passage, float]]]) -> float:
-    """A ranking's nDCG@10 on a set."""
+    """Return a ranking's nDCG@10 on a set."""
     return ndcg(one.found, [by_document(rank(q, legs)) for q, legs in zip(one.found.queries, one.legs, strict=True)])
 
 
@@ -231,7 +231,7 @@ def each_ndcg(one: Searched, rank: Callable[[Query, DenseAndBm25Hits], Sequence[
 
 
 def plain_table(searched: Sequence[Searched]) -> None:
-    """The product's fusion against the plain ones over the same legs, and its interval over the best of them."""
+    """Print the product's fusion and the plain ones over the same legs, and its interval over the best."""
     print("\nnDCG@10 of the product's fusion and of plain ones over the same legs; over the best of those, with 95 %")
     print(f"{'set':22}{'product':>12}" + "".join(f"{name:>12}" for name in PLAIN) + "   over the best")
     draw = np.random.default_rng(7)
@@ -290,7 +290,7 @@ def weights_table(searched: Sequence[Searched]) -> None:
 
 
 def sentences_table(searched: Sequence[Searched]) -> None:
-    """What the nearest sentence counts: nDCG@10 at each weight, and the best plain fusion's beside it."""
+    """Print nDCG@10 for each weight of the nearest sentence, and the best plain fusion's beside it."""
     print(f"\nnDCG@10 with the nearest sentence at each weight; in use: {fusion.SENTENCE_WEIGHT}")
     print(f"{'set':22}" + "".join(f"{weight:9.1f}" for weight in SENTENCE_WEIGHTS) + "   best plain")
     kept = fusion.SENTENCE_WEIGHT

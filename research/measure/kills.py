@@ -39,7 +39,7 @@ class Place(Protocol):
     fake: AbstractAsyncContextManager[Any]
 
     def environment(self, home: Path) -> dict[str, str]:
-        """What the process is started with."""
+        """Return what the process is started with."""
 
     async def says(self, person: str, words: str) -> Any:
         """Ask a question."""

@@ -25,7 +25,7 @@ DOCUMENT, PASSAGE, NOTHING = "## ", "> ", "nothing"
 
 
 def learning_set(folder: Path) -> Dataset:
-    """The documents and their questions. Raises ValueError when a question stands below no passage."""
+    """Return the documents and their questions. Raises ValueError when a question stands below no passage."""
     lines = (folder / FILE).read_text(encoding="utf-8").splitlines()
     documents = folder.absolute() / "documents"
     files = tuple((path, str(Path(source).relative_to(documents.name))) for path, source in files_in([documents]))

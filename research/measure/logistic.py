@@ -13,7 +13,7 @@ def chances(features: Matrix, coefficients: Matrix) -> Matrix:
 
 
 def fitted(features: Matrix, truth: Matrix, weight: Matrix, *, ridge: float = 1e-4, rounds: int = 40) -> Matrix:
-    """The coefficients (k,) of the weighted maximum likelihood, by Newton's steps; the last column is the constant."""
+    """Return coefficients (k,) of the weighted maximum likelihood, by Newton's steps; the last is the constant."""
     weight = weight / weight.sum()
     penalty = ridge * np.diag([1.0] * (features.shape[1] - 1) + [0.0])
     found = np.zeros(features.shape[1])
@@ -29,7 +29,7 @@ def fitted(features: Matrix, truth: Matrix, weight: Matrix, *, ridge: float = 1e
 
 
 def area(said: Matrix, truth: Matrix, weight: Matrix) -> float:
-    """The area under the ROC curve: how often something true is given more than something false. Ties count half."""
+    """Return the area under the ROC curve; ties count half."""
     right, wrong = truth > 0, truth <= 0
     if not right.any() or not wrong.any():
         return float("nan")
@@ -41,10 +41,10 @@ def area(said: Matrix, truth: Matrix, weight: Matrix) -> float:
 
 
 def brier(said: Matrix, truth: Matrix, weight: Matrix) -> float:
-    """The mean squared error of a probability (Brier, 1950)."""
+    """Return the mean squared error of a probability (Brier, 1950)."""
     return float(np.average((said - truth) ** 2, weights=weight))
 
 
 def deviation(said: Matrix, truth: Matrix, weight: Matrix) -> float:
-    """What is said on average, less what is true."""
+    """Return what is said on average, less what is true."""
     return float(np.average(said - truth, weights=weight))

@@ -65,7 +65,7 @@ class Loss:
 async def loss_of(
     footnote: Footnote, reasoner: ExtractiveReasoner, base: str, asked: ScoredQuestion, sources: dict[str, str]
 ) -> Loss:
-    """What the first search found for a question, and what became of its gold passage; the reasoner reads."""
+    """Return what the first search found for a question, and what became of its gold passage; the reasoner reads."""
     question = asked.question
     hits = (await footnote.retriever.search(question.text, Scope(frozenset({base})), DEEPER)).hits
     here = [holds_gold(question, hit, sources) for hit in hits]
@@ -129,7 +129,7 @@ def table_lines(lost: Sequence[Loss]) -> list[str]:
 
 
 def loss_lines(one: Loss) -> list[str]:
-    """A question, what stood first and what should have."""
+    """Return a question, what stood first and what should have."""
     asked = one.asked
     head = f"{asked.question.id} [{asked.scored.verdict}] {one.stage}: {asked.question.text}"
     if not one.gold:

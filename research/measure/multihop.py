@@ -38,7 +38,7 @@ NO_METER = cast("Meter", None)  # the extractive reasoner spends no tokens
 
 
 def asked(text: str) -> Inquiry:
-    """An inquiry that searches for exactly this."""
+    """Return an inquiry that searches for exactly this."""
     return Inquiry(
         "measure",
         text,
@@ -52,7 +52,7 @@ def asked(text: str) -> Inquiry:
 
 
 async def gathered(reasoner: ExtractiveReasoner, where: IndexedSet, question: Question, searches: int) -> Inquiry:
-    """The inquiry after the agent's loop of searching, grading and deciding."""
+    """Return the inquiry after the agent's loop of searching, grading and deciding."""
     inquiry = asked(question.text)
     actions: tuple[SearchKnowledge, ...] = (SearchKnowledge(question.text),)
     while actions:
@@ -74,7 +74,7 @@ async def gathered(reasoner: ExtractiveReasoner, where: IndexedSet, question: Qu
 
 
 def crude(where: IndexedSet, question: Question) -> list[str]:
-    """A second hop without thought: the question with each of the four best passages, the two scores added."""
+    """Return a second hop without thought: the question with each of the four best passages, the two scores added."""
     first = where.search(question.text, 60)
     scores = {hit.passage.id: [hit.score, 0.0] for hit in first}
     for hit in first[:4]:
@@ -85,7 +85,7 @@ def crude(where: IndexedSet, question: Question) -> list[str]:
 
 
 def interval(differences: list[float], rounds: int = 5000) -> tuple[float, float]:
-    """The 95 % interval of a mean of paired differences, by bootstrap with a fixed seed."""
+    """Return the 95 % interval of a mean of paired differences, by bootstrap with a fixed seed."""
     drawn = np.random.default_rng(7).choice(differences, (rounds, len(differences))).mean(axis=1)
     return float(np.quantile(drawn, 0.025)), float(np.quantile(drawn, 0.975))
 

@@ -64,7 +64,7 @@ class Planted:
 
 
 def passages() -> Iterator[str]:
-    """The sections of the sample documents that are prose."""
+    """Yield the sections of the sample documents that are prose."""
     for path in sorted(SAMPLES.rglob("*.md")):
         for part in re.split(r"(?m)^#+ .*$", path.read_text("utf-8")):
             text = " ".join(part.split()) if "|" not in part else ""

@@ -67,7 +67,7 @@ async def search_all(dataset: Dataset, vectors: Path | None) -> Sequence[Asked]:
 
 
 def rank_of(asked: Asked, weight: float) -> int:
-    """The rank, from 1, of the first passage that answers."""
+    """Return the rank, from 1, of the first passage that answers."""
     question, legs, gold = asked
     kept, fusion.SENTENCE_WEIGHT = fusion.SENTENCE_WEIGHT, weight
     try:

@@ -27,18 +27,18 @@ MANY = 10_000
 
 
 def questions(name: str) -> list[dict[str, str]]:
-    """The rows of one set: hole, where, question."""
+    """Return the rows of one set: hole, where, question."""
     with (HERE / f"{name}.tsv").open(encoding="utf-8") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def holes(rows: list[dict[str, str]]) -> list[str]:
-    """What each belongs to; what belongs nowhere is alone."""
+    """Return what each belongs to; what belongs nowhere is alone."""
     return [row["hole"] if row["hole"] != "-" else f"-{number}" for number, row in enumerate(rows)]
 
 
 def purity(groups: list[int], wanted: list[str]) -> float:
-    """The share of questions that stand in a group most of which is of their hole."""
+    """Return the share of questions that stand in a group most of which is of their hole."""
     of = {group: Counter(w for g, w in zip(groups, wanted, strict=True) if g == group) for group in set(groups)}
     return sum(counts.most_common(1)[0][1] for counts in of.values()) / len(groups)
 

@@ -52,7 +52,7 @@ class Quoted:
 
 
 async def quoted(reasoner: ExtractiveReasoner, question: Question, passages: EvidenceLibrary) -> str:
-    """The quotes for one question from these passages, the good ones of them."""
+    """Return the quotes for one question from these passages, the good ones of them."""
     inquiry = replace(asked(question.text), library=passages)
     items = tuple(passages)
     grades = await reasoner.grade(inquiry, items, NO_METER)

@@ -52,7 +52,7 @@ class Candidates:
     weight: float = 1.0
 
     def draw(self) -> Group:
-        """A group of these; a question whose answer was not found counts as one that nothing answers."""
+        """Return a group of these; a question whose answer was not found counts as one that nothing answers."""
         right = [one for one in self.found if one.answers]
         right = random.sample(right, min(RIGHT, len(right)))
         wrong = [one for one in self.found if not one.answers]

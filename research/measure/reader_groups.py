@@ -43,7 +43,7 @@ class Group:
 
 
 def told_units(title: str, text: str) -> list[tuple[Form, str, str]]:
-    """The form of each unit, its own text, and the text as the reader is given it."""
+    """Return the form of each unit, its own text, and the text as the reader is given it."""
     passage = Passage(
         id="p",
         knowledge_base="b",
@@ -156,7 +156,7 @@ def from_fetaqa(path: Path) -> Iterator[Group | None]:
 
 
 def from_prepared(path: Path) -> Iterator[Group]:
-    """Groups as they stand in the file, their texts below their document's title."""
+    """Yield groups as they are in the file, their texts below their document's title."""
     for line in path.read_text(encoding="utf-8").splitlines():
         one = json.loads(line)
         place = f"{one['title']}: " if one.get("title") else ""

@@ -88,7 +88,7 @@ class Reader(nn.Module):
                     held[name if name.startswith("head.") else f"encoder.{name}"].copy_(one)
 
     def changes(self) -> dict[str, torch.Tensor]:
-        """What was learnt, as ``adapters.encoders.answer_reader`` reads it: of each layer the nearest of that rank."""
+        """Return what was learnt in the format of ``adapters.encoders.answer_reader``: per layer the nearest rank."""
         before = read_weights(Path(find_model(PACKAGED).location))
         found: dict[str, torch.Tensor] = {}
         for name, parameter in self.named_parameters():
@@ -114,7 +114,7 @@ def loss_of(odds: torch.Tensor, group: Group) -> torch.Tensor:
 
 
 def read_in_buckets(reader: Reader, batch: Sequence[Group]) -> list[torch.Tensor]:
-    """The odds of each group's texts, those of like length read together."""
+    """Return the odds of each group's texts, those of like length read together."""
     pairs = [(group.question, text) for group in batch for text in group.texts]
     order = sorted(range(len(pairs)), key=lambda at: sum(map(len, pairs[at])))
     size = -(-len(pairs) // BUCKETS)
@@ -144,7 +144,7 @@ def learn(reader: Reader, groups: Sequence[Group], pace: float) -> None:
 
 
 def mixed(public: Sequence[Group], own: Sequence[Candidates], pages: list[Candidates]) -> list[Group]:
-    """The groups of all rounds: those of our own drawn anew for each, of the public ones a share."""
+    """Return the groups of all rounds: those of our own drawn anew for each, of the public ones a share."""
     found: list[Group] = []
     for _ in range(ROUNDS):
         drawn = [one.draw() for one in (*own, *pages * PAGES_TIMES)]

@@ -17,6 +17,7 @@ from adapters.redis.checkpoints import RedisCheckpoints
 from adapters.redis.client import connect
 from adapters.redis.embedded_server import EmbeddedValkey
 from adapters.redis.inbox import RedisInbox
+from adapters.redis.kb_stores import RedisProposalStore
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
 from adapters.redis.question_log import RedisFeedbackStore
@@ -28,6 +29,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.inquiry import PROFILE_LIMITS, AskBack
 from core.retrieval.hybrid import Retriever
 from core.service.actions.user_actions import UserActions
+from core.service.disputes.decisions import DisputeReports
 from core.service.question_service import QuestionService
 from core.service.visibility import VisibleMemory
 from tests.e2e.inprocess import Bot
@@ -79,6 +81,7 @@ class RedisBot(Bot):
             message_states=self.message_states,
             checkpoints=checkpoints,
             defaults=ChannelSettings(),
+            disputes=DisputeReports(RedisProposalStore(client), scene.clock),
         )
 
 
@@ -109,7 +112,7 @@ class Counted:
 
 
 def _kind(command: str) -> str:
-    """A command with the part of its key that says what is kept there."""
+    """Return a command with the part of its key that says what is kept there."""
     name, _, rest = command.partition(" ")
     key = re.search(r"footnote:(?:\{[^}]*\}:)?([\w@-]+)", rest)
     return f"{name.lower()} {key[1] if key else ''}".strip()

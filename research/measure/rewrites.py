@@ -27,7 +27,7 @@ SETS = ("mtrag_rewrite", "canard_dev", "cast_rewrite")
 
 
 def cases(name: str, half: str) -> Iterator[FollowUpCase]:
-    """The questions of one set, in its order."""
+    """Yield the questions of one set, in its order."""
     with (DATA / name / "queries.jsonl").open(encoding="utf-8") as lines:
         for case in follow_ups_from(lines):
             even = zlib.crc32(case.id.encode()) % 2 == 0
@@ -36,7 +36,7 @@ def cases(name: str, half: str) -> Iterator[FollowUpCase]:
 
 
 def understood(earlier: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
-    """The earlier questions as the reasoner itself would have rewritten them, as a thread remembers them."""
+    """Return the earlier questions as the reasoner itself would have rewritten them, as a thread remembers them."""
     done: list[Exchange] = []
     for exchange in earlier:
         question = rewritten(exchange.question, tuple(done)) if exchange.question else ""

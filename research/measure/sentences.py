@@ -75,7 +75,7 @@ async def case_of(
     hits: Sequence[Hit],
     sources: dict[str, str],
 ) -> Case | None:
-    """The units of these hits."""
+    """Return the units of these hits."""
     items = EvidenceLibrary().add(hits, question.text)[1]
     weighed = await reasoner.weigher.weigh(question.text, items, items)
     found = [one for passage in weighed for one in passage.units]
@@ -92,7 +92,7 @@ async def case_of(
 
 
 def questions_of(dataset: Dataset) -> tuple[LabelledQuestion, ...]:
-    """The questions with facts; else those with short answers, told by them (the samples')."""
+    """Return the questions with facts; else those with short answers, told by them (the samples')."""
     if dataset.questions:
         return dataset.questions.questions
     return tuple(

@@ -97,7 +97,7 @@ class IndexedSet:
             self._postings[word] = (rows, (idf * counts * (K1 + 1) / (counts + norm[rows])).astype(np.float32))
 
     def search(self, text: str, limit: int, without: frozenset[str] = frozenset()) -> tuple[Hit, ...]:
-        """The best passages, fused score first."""
+        """Return the best passages, fused score first."""
         dense = self._vectors @ self._encoder.encode([text])[0]
         lexical = np.zeros(len(self.passages), dtype=np.float32)
         for word in set(content_words(text)):
@@ -120,12 +120,12 @@ def _spread(values: Vectors) -> Vectors:
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
-    """A file of JSON lines."""
+    """Return a file of JSON lines."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def questions(name: str) -> list[Question]:
-    """The queries of a set that have gold passages."""
+    """Return the queries of a set that have gold passages."""
     gold: dict[str, set[str]] = {}
     for line in (DATA / name / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
         query, passage, score = line.split("\t")
@@ -140,7 +140,7 @@ def questions(name: str) -> list[Question]:
 
 
 def shelf(name: str, encoder: PackagedEncoder) -> IndexedSet:
-    """The corpus of a set with its vectors, from the cache where they are there."""
+    """Return the corpus of a set with its vectors, from the cache where they are there."""
     passages = [
         Passage(row["_id"], name, row["_id"], "1", row["_id"], 0, row["title"], row["text"])
         for row in rows(DATA / name / "corpus.jsonl")

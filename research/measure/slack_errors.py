@@ -101,7 +101,7 @@ class Case:
 
 
 def documented(method: str) -> list[str]:
-    """The error words that the description of a method lists."""
+    """Return the error words that the description of a method lists."""
     errors = json.loads((SPECS / f"{method}.json").read_text(encoding="utf-8")).get("errors") or {}
     return [one if isinstance(one, str) else str(one.get("name")) for one in errors]
 

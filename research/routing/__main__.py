@@ -128,13 +128,13 @@ def _outcome(line: Line) -> Outcome:
 
 
 def lines_of(part: str) -> list[dict[str, Any]]:
-    """The labelled lines of one part."""
+    """Return the labelled lines of one part."""
     return [json.loads(line) for line in Path(__file__).with_name(PARTS[part]).read_text().splitlines()]
 
 
 @asynccontextmanager
 async def installation() -> AsyncIterator[Footnote]:
-    """An installation without a model that knows the sample documents."""
+    """Yield an installation without a model that knows the sample documents."""
     settings = Settings(_env_file=None, llm_model=None)  # type: ignore[call-arg]
     files = [(path, str(Path(source).relative_to("documents"))) for path, source in files_in([SAMPLES / "documents"])]
     async with open_temporary(settings) as footnote:

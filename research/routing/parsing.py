@@ -31,7 +31,7 @@ class Line:
 
     @classmethod
     def of(cls, said: dict[str, Any]) -> "Line":
-        """A line as the set writes it."""
+        """Return a line as the set writes it."""
         files = tuple(_FILE.findall(said["text"]))
         return cls(
             said["who"],
@@ -69,7 +69,7 @@ class _Names:
 
 
 def parse_slack(case: dict[str, Any], lines: Sequence[Line], number: int) -> IncomingMessage | None:
-    """A line as Slack's event."""
+    """Return a line as Slack's event."""
     line, place = lines[number], case["place"]
     listener = EventListener(
         directory=_Names(),  # type: ignore[arg-type]
@@ -99,7 +99,7 @@ def parse_slack(case: dict[str, Any], lines: Sequence[Line], number: int) -> Inc
 
 
 def parse_discord(case: dict[str, Any], lines: Sequence[Line], number: int) -> IncomingMessage | None:
-    """A line as Discord's message."""
+    """Return a line as Discord's message."""
     line, place = lines[number], case["place"]
     state = discord.Client(intents=discord.Intents.default())._connection  # noqa: SLF001 - what messages are built on
     guild = discord.Guild(data={"id": SERVER, "name": "Brindlepost"}, state=state)  # type: ignore[typeddict-item]

@@ -28,7 +28,7 @@ Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 def fit(given: Numbers, wanted: Numbers) -> Numbers:
-    """The weights of the columns, by Newton's method; the last column is all ones and not held back."""
+    """Return the weights of the columns, by Newton's method; the last column is all ones and not held back."""
     weights = np.zeros(given.shape[1])
     ridge = np.diag([RIDGE] * (given.shape[1] - 1) + [1e-6])
     for _ in range(50):
@@ -44,7 +44,7 @@ def _table(names: list[str], weights: Numbers) -> str:
 
 
 def cross_validated(given: Numbers, wanted: Numbers) -> Numbers:
-    """The probability that each line wants an answer, by the weights of the lines of the other folds."""
+    """Return the probability that each line wants an answer, by the weights of the lines of the other folds."""
     odds = np.zeros(len(given))
     for fold in range(FOLDS):
         held = np.arange(len(given)) % FOLDS == fold
@@ -67,7 +67,7 @@ def _report(lines: list[Played], odds: Numbers) -> None:
 
 
 async def decided_by_signals() -> list[Played]:
-    """The lines that the signals decide, each on one platform."""
+    """Return the lines that the signals decide, each on one platform."""
     lines: list[Played] = []
     async with installation() as footnote:
         player = Player(footnote, ChannelSettings())

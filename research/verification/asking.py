@@ -121,7 +121,7 @@ class RememberingReader:
     known: dict[tuple[str, str], float] = field(default_factory=dict)
 
     async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """The logarithm of the odds that each text answers, in order."""
+        """Return the logarithm of the odds that each text answers, in order."""
         fresh = [text for text in dict.fromkeys(texts) if (question, text) not in self.known]
         if fresh:
             odds = await self.reader.read(question, fresh)

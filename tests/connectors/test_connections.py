@@ -1,8 +1,10 @@
 """Connections as people meet them: connected, due by the clock, on a card, mapped, hidden when stale, and removed."""
 
+import asyncio
 import stat
-from collections.abc import AsyncIterator
-from dataclasses import replace
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 from adapters.connectors.registry import connector_names, connector_plugin
 from adapters.files.secret_box import KEY_FILE, FernetBox
 from core.model.conversation import Audience
-from core.model.errors import ConfigurationError, FootnoteError, NotFound, SourceRefused
+from core.model.errors import ConfigurationError, FootnoteError, NotFound, SourceRefused, SourceUnavailable
 from core.model.jobs import ItemState, JobCancelled, JobKind, JobState
 from core.model.json_codec import to_json
 from core.model.principals import mail_principal
@@ -19,6 +21,7 @@ from core.service.kb.commands import KbVerb
 from core.service.kb.job_cards import job_card
 from core.service.kb.results import BaseList, Refused
 from core.service.kb.summaries import summarize_job
+from core.service.sync import connections as connections_module
 from tests.connectors.sync_room import ConnectedRoom, Report
 from tests.core.service.kb.knowledge_room import ADMIN, conversation, denied, job_in
 from tests.fakes.confluence.contract import SPECIFICATION
@@ -274,3 +277,61 @@ def test_an_unknown_connector_is_named_with_those_there_are() -> None:
     assert "confluence" in connector_names()
     with pytest.raises(ConfigurationError, match=r"There is: .*confluence"):
         connector_plugin("nowhere")
+
+
+async def test_what_was_read_at_another_site_is_taken_out(room: ConnectedRoom) -> None:
+    await room.connects()
+    await room.sources.map_group("wiki", "g-staff", ["slack:team:T1"], ADMIN)
+    await room.sources.connect("wiki", "confluence", {**room.values, "spaces": "ENG"}, ADMIN)
+    assert len(await room.titles(ADA)) == 3
+    await room.sources.connect("wiki", "confluence", {**room.values, "url": "https://other.example"}, ADMIN)
+    assert await room.titles(ADA) == []
+    assert await room.index.count() == 0
+    assert not await room.store.items("wiki")
+    assert (await room.sources.find("wiki")).mapping == {"g-staff": frozenset({"slack:team:T1"})}
+
+
+async def test_a_sync_of_another_site_keeps_nothing_of_it(room: ConnectedRoom, site: FakeConfluence) -> None:
+    await room.connects()
+    site.add_page("4", "Page 4", "<p>Alpha number 4.</p>")
+    calls, moved = len(site.calls), False
+
+    async def guard() -> None:
+        nonlocal moved
+        if not moved and len(site.calls) > calls + 3:  # it is fetching by now
+            moved = True
+            await room.sources.connect("wiki", "confluence", {**room.values, "url": "https://other.example"}, ADMIN)
+
+    with pytest.raises(JobCancelled, match="disconnected"):
+        await room.sources.sync("wiki", guard=guard, report=Report(), until=float("inf"))
+    state = await room.store.state("wiki")
+    assert (state.round, dict(state.bases)) == (0, {})
+    assert await room.titles(ADA) == []
+
+
+@dataclass
+class OddPlugin:
+    """A source whose check never ends, or whose answer lacks what is looked for."""
+
+    hangs: bool
+    title: str = "Odd"
+    fields: tuple[()] = ()
+
+    @asynccontextmanager
+    async def open(self, settings: Mapping[str, str], http: object) -> AsyncIterator["OddPlugin"]:
+        yield self
+
+    async def check(self) -> None:
+        if self.hangs:
+            await asyncio.Event().wait()
+        raise KeyError("viewer")
+
+
+@pytest.mark.parametrize(("hangs", "said"), [(True, "took longer than"), (False, "do not understand")])
+async def test_a_check_ends_with_a_reason_whatever_the_source_answers(
+    room: ConnectedRoom, monkeypatch: pytest.MonkeyPatch, hangs: bool, said: str
+) -> None:
+    monkeypatch.setattr(connections_module, "CHECK_SECONDS", 0.2)
+    odd = replace(room.sources, plugins=lambda kind: OddPlugin(hangs))  # type: ignore[arg-type,return-value]
+    with pytest.raises(SourceUnavailable, match=said):
+        await odd.check("odd", {})

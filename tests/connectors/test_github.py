@@ -1,17 +1,19 @@
 """GitHub: what is read of items, who may read which repository, and GitHub's own ways to say no."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
 
+from adapters.connectors import github as github_module
 from adapters.connectors.github import GitHubPlugin
 from adapters.connectors.http import opener
 from adapters.documents.parser import DocumentParser
 from adapters.documents.web.fetcher import Rules
 from core.model.errors import ConfigurationError, RightMissing, SourceUnavailable
 from core.model.principals import mail_principal
-from core.ports.connector import PUBLIC, SourceCheck
+from core.ports.connector import PUBLIC, Content, SourceCheck, SourceItem
 from core.ports.index import Scope
 from tests.connectors.sync_room import SyncRoom
 from tests.fakes.github.server import TOKEN, FakeGitHub, Item
@@ -210,3 +212,62 @@ async def test_a_token_that_was_revoked_is_refused(github: FakeGitHub) -> None:
     github.is_revoked = True
     with pytest.raises(SourceUnavailable, match="refuses the token"):
         await check(github)
+
+
+async def test_lists_that_lead_back_to_themselves_come_to_an_end(
+    github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(github_module, "MOST_PAGES", 3)
+    github.add("I1", "Plan", "Alpha.")
+    github.items["I1"].comments = [("bo", "Beta.", False)]
+    (item,) = [SourceItem("I1", "", "Plan", "")]
+    github.endless = True
+    given = {"token": TOKEN, "repositories": "acme/site"}
+    http = opener(Rules(allow_private=frozenset({f"127.0.0.1:{github.port}"})))
+    async with asyncio.timeout(30), GitHubPlugin(origin=github.url).open(given, http) as connector:
+        with pytest.raises(SourceUnavailable, match="without an end"):
+            await connector.members("repository:acme/site")
+        (content,) = [found async for found in connector.fetch([item])]
+    assert isinstance(content, Content)
+    assert b"Beta." in content.data
+
+
+async def test_an_item_has_a_longest_text(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(github_module, "MOST_TEXT", 1_000)
+    github.add("I1", "Plan", "Alpha.")
+    github.items["I1"].comments = [("bo", "x" * 100, False) for _ in range(200)]
+    given = {"token": TOKEN, "repositories": "acme/site"}
+    http = opener(Rules(allow_private=frozenset({f"127.0.0.1:{github.port}"})))
+    async with GitHubPlugin(origin=github.url).open(given, http) as connector:
+        (content,) = [found async for found in connector.fetch([SourceItem("I1", "", "Plan", "")])]
+    assert isinstance(content, Content)
+    assert b"(Comments after the first 50 are not read.)" in content.data
+
+
+async def test_a_listing_that_leads_back_to_its_page_ends_the_sync(github: FakeGitHub, parser: DocumentParser) -> None:
+    github.add("I1", "Plan", "Alpha.")
+    github.endless = True
+    async with asyncio.timeout(30):
+        assert "same page of its listing twice" in await room_of(github, parser).fails()
+
+
+async def test_an_answer_of_another_shape_ends_the_sync_with_a_reason(
+    github: FakeGitHub, parser: DocumentParser
+) -> None:
+    github.misread = ["secret-title"]
+    failure = await room_of(github, parser).fails()
+    assert failure == "GitHub answers something that I do not understand. The log says what."
+
+
+async def test_nothing_is_read_for_everyone_of_a_repository_that_became_private_after_it_was_listed(
+    github: FakeGitHub, parser: DocumentParser
+) -> None:
+    github.add("I1", "Plan", "Alpha.")
+    github.public.add("acme/site")
+    github.before_answer = lambda number: github.public.clear() if number > 1 else None  # after the issues
+    room = room_of(github, parser)
+    await room.sync()
+    assert await room.titles() == []
+    await room.sync()
+    assert await room.titles() == []
+    assert await room.titles(ADA) == ["Plan"]

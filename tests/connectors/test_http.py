@@ -7,12 +7,15 @@ from typing import Self
 
 import pytest
 from aiohttp import web
+from yarl import URL
 
 from adapters.connectors import http as http_module
-from adapters.connectors.http import opener
-from adapters.documents.web.fetcher import Rules
+from adapters.connectors.http import PolicyHttp, opener
+from adapters.documents.web.fetcher import Fetcher, Rules, Target, credential_of
 from core.model.errors import DocumentRejected, FootnoteError, NotFound, RightMissing, SourceRefused, SourceUnavailable
+from core.ports.sources import FetchResult
 
+CREDENTIAL = credential_of("https://wiki.example Cookie: session=s3cret")
 SECRET = {"Authorization": "Bearer secret"}
 
 
@@ -71,7 +74,7 @@ async def test_a_redirect_to_a_private_address_is_not_followed(server: Server) -
     async with Server() as other:
         server.answers.append(web.Response(status=302, headers={"Location": f"{other.url}/file"}))
         async with opener(server.rules)(server.url, SECRET) as http:
-            with pytest.raises(SourceUnavailable):
+            with pytest.raises(DocumentRejected, match="from elsewhere"):
                 await http.download("/file")
         assert other.seen == []
 
@@ -146,3 +149,58 @@ async def test_something_that_is_no_json_is_named(server: Server) -> None:
     async with opener(server.rules)(server.url, {}) as http:
         with pytest.raises(SourceUnavailable, match="no JSON"):
             await http.get("/x")
+
+
+async def test_a_redirect_does_not_send_the_credential_for_links(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[tuple[str, str | None]] = []
+
+    async def lookup(host: str, port: int) -> list[str]:
+        return ["93.184.215.14"]
+
+    class Recorded(Fetcher):
+        """Answers without a network; remembers which credential would have gone where."""
+
+        def __init__(self, rules: Rules) -> None:
+            super().__init__(rules, resolve=lookup)
+
+        async def _ask(self, target: Target, headers: dict[str, str]) -> FetchResult | URL:
+            sent.append((str(target.url), headers.get("Cookie")))
+            return FetchResult(str(target.url), 200, "text/plain", b"text", None, None, "page.txt")
+
+    monkeypatch.setattr(http_module, "Fetcher", Recorded)
+    server.answers.append(web.Response(status=302, headers={"Location": "https://wiki.example/wages"}))
+    rules = Rules(allow_private=server.rules.allow_private, credential=CREDENTIAL)
+    async with opener(rules)(server.url, SECRET) as http:
+        assert await http.download("/file") == b"text"
+    assert sent == [("https://wiki.example/wages", None)]
+
+
+@pytest.mark.parametrize("location", ["http://wiki.example/file", "https://[::1"])
+async def test_a_redirect_to_plain_http_or_to_no_link_is_not_followed(location: str) -> None:
+    class Redirects(PolicyHttp):
+        """Redirects every request there."""
+
+        async def _request(self, *_: object, **__: object) -> tuple[str, bytes]:
+            return location, b""
+
+    rules = Rules(allow_private=frozenset({"wiki.example:80"}))
+    http = Redirects(URL("https://wiki.example"), None, Fetcher(rules), 1_000)  # type: ignore[arg-type]
+    with pytest.raises(SourceUnavailable, match="redirects"):
+        await http.download("/file")
+
+
+async def test_json_of_any_depth_is_refused_in_one_line(server: Server) -> None:
+    server.answers.append(web.Response(body=b"[" * 1_000_000))
+    async with opener(server.rules)(server.url, {}) as http:
+        with pytest.raises(SourceUnavailable, match="no JSON"):
+            await http.get("/deep")
+
+
+async def test_a_token_that_cannot_be_sent_is_refused_and_not_repeated(server: Server) -> None:
+    async with opener(server.rules, sleep=_no_wait)(server.url, {"Authorization": "Bearer s3cret\nX-Other: 1"}) as http:
+        with pytest.raises(SourceUnavailable, match="cannot be sent") as refused:
+            await http.get("/x")
+    assert "s3cret" not in str(refused.value)
+    assert server.seen == []

@@ -11,10 +11,11 @@ from core.model.conversation import Person
 from core.model.errors import Busy
 from core.model.incoming_events import ReplyTarget
 from core.model.jobs import Job, JobKind
-from core.ports.job_store import Decision, Proposal, ProposalStore
+from core.ports.job_store import Decision, DisputedSource, Proposal, ProposalStore
 from tests.fakes.memory.proposal_store import InProcessProposalStore
 
 ADA = Person("slack:T1/U1", "Ada")
+SIDES = (DisputedSource("board", "a.md", "A", "90 days", "2026-03"), DisputedSource("default", "b.md", "B", "30 days"))
 NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
 
@@ -30,7 +31,7 @@ class ProposalContract:
         raise NotImplementedError
 
     async def test_a_proposal_waits_until_it_is_decided(self, proposal_store: ProposalStore) -> None:
-        proposal = Proposal("p1", "", "T/C/1", "Refunds", "# Refunds", ADA, NOW, "https://a")
+        proposal = Proposal("p1", "", "T/C/1", "Refunds", "# Refunds", ADA, NOW, "https://a", sides=SIDES)
         await proposal_store.keep_proposal(proposal)
         assert list(await proposal_store.proposals()) == [proposal]
         assert await proposal_store.proposal("p1") == proposal

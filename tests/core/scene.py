@@ -27,6 +27,7 @@ from core.model.profile import Profile
 from core.ports.reasoner import Reasoner
 from core.retrieval.hybrid import Retriever
 from core.service.actions.user_actions import UserActions
+from core.service.disputes.decisions import DisputeReports
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import Question, QuestionService
 from tests.fakes.memory.clock import ManualClock
@@ -34,6 +35,7 @@ from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.index import InProcessIndex
 from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.proposal_store import InProcessProposalStore
 from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
 from tests.fakes.memory.stores import (
     InProcessAudit,
@@ -220,7 +222,7 @@ def within(**limits: float) -> dict[Profile, Limits]:
     return {profile: replace(limit, **limits) for profile, limit in PROFILE_LIMITS.items()}  # type: ignore[arg-type]
 
 
-def user_actions(scene: Scene) -> UserActions:
+def user_actions(scene: Scene, proposals: InProcessProposalStore | None = None) -> UserActions:
     """What people may do with the answers of a scene."""
     return UserActions.build(
         memory=scene.memory,
@@ -233,4 +235,5 @@ def user_actions(scene: Scene) -> UserActions:
         message_states=InProcessMessageStateStore(scene.state),
         checkpoints=scene.checkpoints,
         defaults=ChannelSettings(),
+        disputes=DisputeReports(proposals or InProcessProposalStore(scene.state), scene.clock),
     )

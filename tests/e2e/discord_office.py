@@ -15,6 +15,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.document_content import Block, ParsedDocument
 from core.service.actions.user_actions import MemoryControls, UserActions
 from core.service.delivery.pacing import PacingLimits
+from core.service.disputes.decisions import DisputeReports
 from core.service.kb.service import KnowledgeCommands
 from core.service.message_handler import MessageHandler
 from core.service.workers import Worker
@@ -24,6 +25,7 @@ from tests.e2e.work_count import WorkCount
 from tests.fakes.discord import FakeDiscord
 from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.proposal_store import InProcessProposalStore
 from tests.fakes.memory.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 
 NO_LATE_EDITS = PacingLimits(late=())  # the fake applies an edit before it answers, unless a test holds it
@@ -83,6 +85,7 @@ class Office:
             message_states=self.message_states,
             checkpoints=self.scene.checkpoints,
             defaults=ChannelSettings(),
+            disputes=DisputeReports(InProcessProposalStore(self.scene.state), self.scene.clock),
         )
         return DiscordPlatform(
             token=self.discord.token,

@@ -16,12 +16,14 @@ from core.model.inquiry import Inquiry
 from core.ports.reasoner import DraftPart
 from core.ports.usage import Metrics, NoMetrics
 from core.service.actions.user_actions import UserActions
+from core.service.disputes.decisions import DisputeReports
 from core.service.message_handler import MessageHandler
 from core.service.workers import Worker
 from tests.core.scene import Scene
 from tests.e2e.driver import PlatformDriver, Running
 from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.proposal_store import InProcessProposalStore
 from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
 from tests.fakes.memory.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 
@@ -67,6 +69,7 @@ class Bot:
         self.inbox = InProcessInbox(self.scene.state)
         self.feedback = InProcessFeedbackStore(self.scene.state)
         self.audit = InProcessAudit()
+        self.proposal_store = InProcessProposalStore(self.scene.state)
         self.user_actions = UserActions.build(
             memory=self.scene.memory,
             trace_store=self.scene.trace_store,
@@ -78,6 +81,7 @@ class Bot:
             message_states=self.message_states,
             checkpoints=self.scene.checkpoints,
             defaults=ChannelSettings(),
+            disputes=DisputeReports(self.proposal_store, self.scene.clock),
         )
         self.more: dict[str, Any] = {}
         self.metrics: Metrics = NoMetrics()

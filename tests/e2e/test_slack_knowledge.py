@@ -916,3 +916,39 @@ class TestWhomABaseIsFor:
         await slack.person("ada").submits(form, {"channels": [slack.channel("general").id]})
         assert form.errors == {"channels": "Only admins can do that. Ask one of them."}
         assert await self.grants(room) == frozenset()
+
+
+class TestDisputes:
+    pytestmark = e2e
+
+    async def test_the_owner_decides_once_and_the_answer_cites_the_decision(self, slack: FakeSlack) -> None:
+        room = SlackRoom(slack)
+        scene = room.bot.scene
+        room.catalog, room.index, room.encoder = scene.catalog, scene.index, scene.encoder
+        room.proposal_store = room.bot.proposal_store
+        room.assemble()
+        room.bot.more["kb"] = room.kb_service
+        await scene.knows("Logs are kept for 30 days.", title="Runbook", dated="2024-05-02")
+        await scene.knows("Logs are kept for 90 days.", title="Retention", dated="2026-03-09")
+        alice, ada = slack.person("alice"), slack.person("ada")
+        async with room.bot.running():
+            question = await alice.says("<@bot> how long are logs kept?", "general")
+            answer = await slack.reply_to(question, until=lambda one: "Tell the owner" in one.buttons())
+            assert "Two sources differ" in answer.markdown
+            await alice.clicks(answer, "Tell the owner")
+            assert "can now decide which one is right" in (await alice.next_private()).markdown
+            await slack.person("bob").clicks(answer, "Tell the owner")
+            assert "already know" in (await slack.person("bob").next_private()).markdown
+            listed = await told(slack, "ada", "proposals")
+            assert "A, Retention (2026-03-09): “Logs are kept for 90 days.”" in listed.markdown
+            assert listed.buttons() == ["A is right", "B is right", "Reject"]
+            await ada.clicks(listed, "A is right")
+            await slack.until(lambda: "No proposals are waiting" in listed.markdown, what="the decision")
+            assert isinstance(room.bot.platform, SlackPlatform)
+            room.platforms.append(room.bot.platform)
+            await room.works()
+            again = await alice.says("<@bot> how long are logs kept?", "general")
+            answer = await slack.reply_to(again, until=lambda one: "Show quotes" in one.buttons())
+            assert "how long are logs kept" in answer.markdown.split("Sources")[-1]
+            assert "Two sources differ" not in answer.markdown
+            assert "Tell the owner" not in answer.buttons()

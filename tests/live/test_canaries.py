@@ -41,6 +41,7 @@ from core.ports.index import Index
 from core.ports.memory import Memory
 from core.retrieval.hybrid import Retriever
 from core.service.actions.user_actions import UserActions
+from core.service.disputes.decisions import DisputeReports
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.results import accepted_jobs, is_success
 from core.service.kb.service import KnowledgeService
@@ -335,6 +336,7 @@ def _in_process() -> Installation:
         message_states=InProcessMessageStateStore(state),
         checkpoints=checkpoints,
         defaults=ChannelSettings(),
+        disputes=DisputeReports(room.proposal_store, room.clock),
     )
     return Installation(
         question_service, user_actions, room.kb_service, room.ingestor, room.catalog, room.index, memory, reasoner

@@ -46,6 +46,7 @@ from core.service.actions.presses import (
     AnswerAction,
     AnswerPress,
     HandedOver,
+    OwnerTold,
     PressResult,
     Rated,
     Shared,
@@ -56,6 +57,7 @@ from core.service.actions.wording import (
     GONE,
     NOBODY_TO_CALL,
     NOT_YOURS_TO_REPEAT,
+    TOLD_OWNER,
     explanation_text,
 )
 from core.service.explanations import Explanation
@@ -195,6 +197,8 @@ class AnswerButtons:
                 await self._call_role(interaction, shown, turn, role)
             case Shared(turn):
                 await self._post_shared(interaction, shown, turn)
+            case OwnerTold():
+                await tell(interaction, TOLD_OWNER)
             case Rated():
                 pass
             case _:

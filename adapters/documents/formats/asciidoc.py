@@ -42,7 +42,7 @@ _INLINE: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The text as Markdown with the lines of its source."""
+    """Return the text as Markdown with the lines of its source."""
     source = decode(data).split("\n")
     reading = _Reading(source)
     lines = reading.lines()
@@ -70,7 +70,7 @@ class _Reading:
         self.attributes: dict[str, str] = {}
 
     def notes(self) -> Iterator[str]:
-        """What was left out."""
+        """Yield what was left out."""
         if self._included:
             yield f"files included in this one not read: {self._included}"
 
@@ -90,7 +90,7 @@ class _Reading:
         return found
 
     def _line(self, line: str) -> str:
-        """A line outside of blocks."""
+        """Return a line outside of blocks."""
         for pattern, written in _LINES:
             if found := pattern.match(line):
                 return written(self, found)
@@ -115,21 +115,21 @@ class _Reading:
         return f"{found[1].capitalize()}:" if found[1] in _NOTES else ""
 
     def led(self, found: re.Match[str], before: str, after: str = "") -> str:
-        """The words that a mark leads to, in Markdown's own marks."""
+        """Return the words that a mark leads to, in Markdown's own marks."""
         return f"{before}{self._inline(found['words'])}{after}"
 
     def item(self, found: re.Match[str]) -> str:
-        """An item of a list, by the depth of its marks."""
+        """Return an item of a list, by the depth of its marks."""
         mark = found[1]
         depth = len(mark) if mark[0] in "*." else 1
         return self.led(found, f"{'  ' * (depth - 1)}{'-' if mark[0] in '*-' else '1.'} ")
 
     def term(self, found: re.Match[str]) -> str:
-        """A term with its definition."""
+        """Return a term with its definition."""
         return f"- {self._inline(found[2])}: {self._inline(found['words'] or '')}".rstrip()
 
     def _delimited(self, number: int, mark: str) -> list[tuple[int, str]]:
-        """A block between two lines alike: a listing in fences, a comment left out, anything else its lines."""
+        """Return a block between two lines alike: a listing in fences, a comment left out, anything else its lines."""
         label, self._label = self._label, ""
         kind = mark[0]
         start = self._at
@@ -150,7 +150,7 @@ class _Reading:
         return [(number, f"{fence}{language[1] if language else ''}"), *listing, (end, fence)]
 
     def _table(self, number: int, mark: str) -> list[tuple[int, str]]:
-        """A table: rows by line where they are, else cells in as many columns as stated or as the first row has."""
+        """Read a table: by its lines, else in as many columns as stated or as the first row has."""
         label, self._label = self._label, ""
         rows: list[list[str]] = []
         cells: list[str] = []
@@ -216,7 +216,7 @@ _STYLED = re.compile(r"^(?:\d+\+|\.\d+\+|\d+\*)?[<^>.]{0,2}[adehlmsv]?\|")
 
 
 def _linked(words: str, address: str) -> str:
-    """A link's words with its address; what follows the words after a comma says how it opens."""
+    """Return a link's words with its address; what follows the words after a comma says how it opens."""
     shown = re.sub(r",\s*(?:window|role|opts|title)=.*$", "", words.rstrip("^")).strip('"') or address.rstrip("^")
     return f"[{shown}]({address})" if shown != address and "//" in address else shown
 
@@ -231,7 +231,7 @@ def _columns(stated: str) -> int:
 
 
 def _cells(line: str, separator: str) -> list[str]:
-    """The cells of a line. Before a separator its style may stand: `a|`, `2+|`."""
+    """Return the cells of a line. Before a separator its style may stand: `a|`, `2+|`."""
     if separator in ",:":
         return [cell.strip().strip('"') for cell in line.split(separator)]
     pieces = re.split(

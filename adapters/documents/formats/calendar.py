@@ -21,7 +21,7 @@ _ORDER = {"1": "first", "2": "second", "3": "third", "4": "fourth", "-1": "last"
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The calendar's entries in its order, each under its title."""
+    """Return the calendar's entries in its order, each under its title."""
     calendars = _calendars(data)
     blocks = [Block(text, label=label) for calendar in calendars for label, text in _entries(calendar)]
     if not blocks:
@@ -35,7 +35,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def invitation(data: bytes) -> str:
-    """What an invitation in a mail says; empty for one that cannot be read."""
+    """Return what an invitation in a mail says; empty for one that cannot be read."""
     try:
         return "\n\n".join(text for calendar in _calendars(data) for _, text in _entries(calendar))
     except DocumentRejected:
@@ -55,7 +55,7 @@ def _calendars(data: bytes) -> list[Any]:
 
 
 def _entries(calendar: Any) -> Iterator[tuple[str, str]]:
-    """(What to call an entry, its Markdown) of everything in a calendar."""
+    """Yield what to call each entry of a calendar, and its Markdown."""
     count = 0
     for entry in calendar.walk():
         if entry.name not in _KINDS or count >= MAX_EVENTS:
@@ -120,7 +120,7 @@ def _day(entry: Any) -> str:
 
 
 def _repeats(entry: Any) -> str:
-    """The rule of an entry that comes again in words; its parts as they are where it is an unusual one."""
+    """Return the rule of an entry that comes again in words; its parts as they are where it is an unusual one."""
     rule = entry.get("RRULE")
     rule = rule[0] if isinstance(rule, list) and rule else rule
     if not isinstance(rule, dict):
@@ -149,7 +149,7 @@ def _weekday(code: str) -> str:
 
 
 def _person(value: Any) -> str:
-    """A name with its address, and what they answered."""
+    """Return a name with its address, and what they answered."""
     if value is None:
         return ""
     address = re.sub(r"(?i)^mailto:", "", str(value)).strip()

@@ -47,7 +47,7 @@ class _Message:
 
 
 def read_slack_export(name: str, data: bytes) -> ParsedDocument:
-    """The channels of a workspace's export, each under its name."""
+    """Return the channels of a workspace's export, each under its name."""
     blocks: list[Block] = []
     with open_package(data) as package:
         names = _names(_json(package, "users.json")) if _member(package, "users.json") else {}
@@ -73,7 +73,7 @@ def read_slack_export(name: str, data: bytes) -> ParsedDocument:
 
 
 def read_messages(name: str, data: bytes) -> ParsedDocument:
-    """The messages of one channel: a list of Slack's, or an export of DiscordChatExporter."""
+    """Return the messages of one channel: a list of Slack's, or an export of DiscordChatExporter."""
     try:
         value = json.loads(decode(data))
     except (ValueError, RecursionError) as error:
@@ -107,7 +107,7 @@ def _json(package: zipfile.ZipFile, name: str) -> Any:
 
 
 def _names(users: Any) -> dict[str, str]:
-    """The name of each member, as people see it in the channel."""
+    """Return the name of each member, as people see it in the channel."""
     return {_word(user.get("id")): _slack_name(_object(user.get("profile")), user) for user in _objects(users)}
 
 
@@ -130,7 +130,7 @@ def _slack_messages(listed: Any, names: Mapping[str, str]) -> Iterator[_Message]
 
 
 def _slack_text(message: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """What a message says: its text, what other apps attached to it, the names of its files."""
+    """Return what a message says: its text, what other apps attached to it, the names of its files."""
     pieces = [_word(message.get("text"))]
     for attached in _objects(message.get("attachments")):
         shown = [_word(attached.get(key)) for key in ("pretext", "title", "text")]
@@ -211,7 +211,7 @@ def _blocks(channel: str, messages: Sequence[_Message]) -> Iterator[Block]:
 
 
 def _groups(messages: Iterable[_Message]) -> Iterator[list[_Message]]:
-    """What belongs together, by the time at which it begins: a message with all answers to it, or some of one day."""
+    """Yield messages that belong together, oldest first: one with all its answers, or some of one day."""
     ordered = sorted({message.id: message for message in messages}.values(), key=lambda message: message.moment)
     by_id = {message.id: message for message in ordered}
     threads: dict[str, list[_Message]] = {}
@@ -232,7 +232,7 @@ def _groups(messages: Iterable[_Message]) -> Iterator[list[_Message]]:
 
 
 def _root(message: _Message, by_id: Mapping[str, _Message]) -> str:
-    """The message at the beginning of the answers that this one belongs to."""
+    """Return the message at the beginning of the answers that this one belongs to."""
     seen: set[str] = set()
     while message.thread and message.thread != message.id and message.id not in seen:
         seen.add(message.id)
@@ -248,7 +248,7 @@ def _goes_with(group: Sequence[_Message], message: _Message) -> bool:
 
 
 def _one_paragraph(text: str) -> str:
-    """A message without blank lines, and without what would be a heading."""
+    """Return a message without blank lines, and without what would be a heading."""
     return re.sub(r"(?m)^(#{1,6}\s)", r"\\\1", re.sub(r"\n\s*\n+", "\n", text))
 
 

@@ -22,7 +22,7 @@ _DECIMAL_COMMA = re.compile(r"\d,\d")
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The rows as tables, each with its line."""
+    """Return the rows as tables, each with its line."""
     text = decode(data)
     delimiter = _stated_delimiter(text) or sniff(text)
     if re.match(r"sep=.\n", text):
@@ -41,7 +41,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def sniff(text: str) -> str:
-    """The delimiter that cuts the first lines into the same number of fields, the more the better."""
+    """Return the delimiter that cuts the first lines into the same number of fields, the more the better."""
     sample = "\n".join(text[:64_000].split("\n")[:60])
     best, best_score = ",", 0.0
     for delimiter in _DELIMITERS:
@@ -71,7 +71,7 @@ def _stated_delimiter(text: str) -> str | None:
 
 
 def _rows(text: str, delimiter: str) -> tuple[list[list[str]], list[int], list[str]]:
-    """Filled rows, the 1-based line at which each begins, and what to note."""
+    """Return filled rows, the 1-based line at which each begins, and what to note."""
     csv.field_size_limit(FIELD_CHARS)
     rows: list[list[str]] = []
     lines: list[int] = []
@@ -105,7 +105,7 @@ def _table(rows: list[list[str]], lines: list[int]) -> Iterator[Block]:
 
 
 def _single_column(rows: list[list[str]], lines: list[int]) -> Iterator[Block]:
-    """A list: the first entry names it when it looks unlike the others; cut into stretches of 40."""
+    """Yield a list: the first entry names it when it looks unlike the others; cut into stretches of 40."""
     entries = [row[0] for row in rows]
     for first, last in pairwise([*range(1, len(entries), 40), len(entries)]):
         items = "\n".join(f"- {' '.join(entry.split())}" for entry in entries[first:last])

@@ -27,7 +27,7 @@ _PAGE_NUMBER = re.compile(r"[\W\d]*(?:page|seite|p\.?)?[\W\d]*(?:of|von|/)?[\W\d
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The body as Markdown, footnotes and endnotes after it."""
+    """Return the body as Markdown, footnotes and endnotes after it."""
     document = _open(open_transitional(data))
     walk = Walk(_Styles(document), _numbering_formats(document))
     walk.comments = _comments(document, walk)
@@ -89,7 +89,7 @@ class Walk:
     counters: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def blocks(self, parent: Any, depth: int = 0) -> Iterator[Piece]:
-        """The pieces below an element that holds paragraphs and tables."""
+        """Yield the pieces below an element that holds paragraphs and tables."""
         if depth > MAX_DEPTH:
             raise DocumentRejected("This document is nested too deeply to be read.")
         for child in parent:
@@ -101,7 +101,7 @@ class Walk:
                 yield from self.blocks(child, depth + 1)
 
     def paragraph(self, element: Any, depth: int) -> Iterator[Piece]:
-        """A paragraph, and the text boxes anchored in it."""
+        """Yield a paragraph, and the text boxes anchored in it."""
         text, bold = inline(element, self.links)
         style, level = self.styles.of(element)
         if text and style == "title" and not self.headings:
@@ -121,7 +121,7 @@ class Walk:
                 yield Piece("comment", f"[{comment}]")
 
     def item(self, element: Any, text: str) -> Piece | None:
-        """The paragraph as a list item, when it is one."""
+        """Return the paragraph as a list item, when it is one."""
         if (number := self.styles.numbering(element)) is None:
             return None
         list_id, level = number
@@ -137,7 +137,7 @@ class Walk:
         return Piece("item", f"{'  ' * min(level, 6)}{mark} {text}", level)
 
     def table(self, element: Any, depth: int) -> Iterator[Piece]:
-        """A table; one with a single cell only frames its content."""
+        """Yield a table; one with a single cell only frames its content."""
         rows = [list(_own(row, f"{W}tc")) for row in _own(element, f"{W}tr")]
         if max(map(len, rows), default=0) <= 1:
             for cell in (cell for row in rows for cell in row):
@@ -151,7 +151,7 @@ class Walk:
             yield Piece("table", text)
 
     def row(self, cells: list[Any], above: dict[int, str], depth: int) -> list[str]:
-        """A row's texts; a cell merged downwards is repeated, one merged to the right leaves blanks."""
+        """Return a row's texts; a cell merged downwards is repeated, one merged to the right leaves blanks."""
         texts: list[str] = []
         for cell in cells:
             merged = cell.find(f"{W}tcPr/{W}vMerge")
@@ -181,7 +181,7 @@ def _joined_header(upper: list[str], lower: list[str]) -> list[str]:
 
 
 def link_targets(part: Any) -> dict[str, str]:
-    """The addresses outside of the document that a part of it leads to, by their ids."""
+    """Return the addresses outside of the document that a part of it leads to, by their ids."""
     return {
         identifier: relation.target_ref
         for identifier, relation in part.rels.items()
@@ -196,7 +196,7 @@ class _Styles:
         self._by_id = {style.get(f"{W}styleId"): style for style in _style_elements(document)}
 
     def of(self, paragraph: Any) -> tuple[str, int]:
-        """What the style is (title, code or nothing) and its heading level, 0 for none."""
+        """Return what the style is (title, code or nothing) and its heading level, 0 for none."""
         if (level := _val(paragraph, f"{W}pPr/{W}outlineLvl", "9")) < "9":
             return "", int(level) + 1
         for style in self._chain(paragraph):
@@ -227,7 +227,7 @@ class _Styles:
         return None
 
     def _chain(self, paragraph: Any) -> Iterator[Any]:
-        """The paragraph's style and those it is based on."""
+        """Yield the paragraph's style and those it is based on."""
         style_id = _val(paragraph, f"{W}pPr/{W}pStyle")
         for _ in range(10):
             style = self._by_id.get(style_id)
@@ -289,7 +289,7 @@ def _comments(document: Any, walk: Walk) -> dict[str, str]:
 
 
 def _side_part(document: Any, kind: str, walk: Walk) -> Iterator[Any]:
-    """The entries of a part beside the body: its notes, comments, or the paragraphs of a page header."""
+    """Yield the entries of a part beside the body: its notes, comments, or the paragraphs of a page header."""
     from docx.oxml import parse_xml
 
     before = walk.links
@@ -301,7 +301,7 @@ def _side_part(document: Any, kind: str, walk: Walk) -> Iterator[Any]:
 
 
 def _page_texts(document: Any, walk: Walk, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
-    """What page headers and footers say, each once: not page numbers, nor what the text says anyway."""
+    """Return what page headers and footers say, each once: not page numbers, nor what the text says anyway."""
     said = {_flat(piece).casefold() for piece in pieces}
     found: dict[str, list[Piece]] = {"header": [], "footer": []}
     for kind, shown in found.items():
@@ -316,7 +316,7 @@ def _page_texts(document: Any, walk: Walk, pieces: Sequence[Piece]) -> tuple[lis
 
 
 def _left_out(document: Any) -> Iterator[str]:
-    """What of the body is not read."""
+    """Yield what of the body is not read."""
     body = document.element.body
     if next(body.iter(f"{W}del", f"{W}moveFrom"), None) is not None:
         yield "deleted text of tracked changes left out"

@@ -50,7 +50,7 @@ _SETTINGS = re.compile(r"(Pr|ctrlPr|rPr)$")
 
 
 def inline(element: Any, links: Mapping[str, str]) -> tuple[str, bool]:
-    """A paragraph's own text with the addresses of its links, and whether all of it is bold."""
+    """Return a paragraph's own text with the addresses of its links, and whether all of it is bold."""
     runs: Runs = []
     _collect(element, runs, links)
     shown = [(text, bold) for text, bold in runs if text]
@@ -61,7 +61,7 @@ def inline(element: Any, links: Mapping[str, str]) -> tuple[str, bool]:
 
 
 def _collect(element: Any, runs: Runs, links: Mapping[str, str]) -> None:
-    """The text below a paragraph, text boxes excepted: they are blocks of their own.
+    """Collect the text below a paragraph, except text boxes: they are blocks of their own.
 
     The code of a field stands before the field's text, both between marks; a field for a link is a link.
     """
@@ -107,7 +107,7 @@ def _link(runs: Runs, start: int, address: str) -> None:
 
 
 def _sign(element: Any) -> str | None:
-    """What an element that is no text stands for: a space, a break, a reference, an equation; None for all others."""
+    """Return what an element without text means: a space, a break, a reference, an equation; else None."""
     writer = _SIGNS.get(element.tag.rpartition("}")[2])
     return None if writer is None else writer(element)
 
@@ -117,7 +117,7 @@ def _break(element: Any) -> str:
 
 
 def _equation(element: Any) -> str:
-    """An equation in dollar signs: in the line, or apart from it."""
+    """Return an equation in dollar signs: in the line, or apart from it."""
     apart = element.tag == f"{M}oMathPara"
     formulas = [latex(formula) for formula in (element.iterchildren(f"{M}oMath") if apart else (element,))]
     mark = "$$" if apart else "$"
@@ -151,7 +151,7 @@ def _is_bold(run: Any) -> bool:
 
 
 def latex(element: Any, depth: int = 0) -> str:
-    """An `m:oMath` or a part of one as LaTeX without dollar signs."""
+    """Return an `m:oMath` or a part of one as LaTeX without dollar signs."""
     if depth > MAX_NESTED:
         return "".join(element.itertext())
     return _tidy("".join(_parts(element, depth)))
@@ -190,7 +190,7 @@ def _of(element: Any, name: str, depth: int) -> str:
 
 
 def _property(element: Any, name: str, default: str = "") -> str:
-    """A property such as `m:naryPr/m:chr`; an empty value counts."""
+    """Return a property such as `m:naryPr/m:chr`; an empty value counts."""
     found = element.find(f"{M}{element.tag.rpartition('}')[2]}Pr/{M}{name}")
     return default if found is None else str(found.get(f"{M}val", "1" if name.endswith("Hide") else ""))
 

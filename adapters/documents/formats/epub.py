@@ -24,7 +24,7 @@ MAX_CHAPTERS = 3_000
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The text of the book; its navigation and cover pages without text are left out."""
+    """Return the text of the book; its navigation and cover pages without text are left out."""
     with open_package(data) as book:
         _refuse_protected(book)
         at = _package_path(book)

@@ -31,7 +31,7 @@ _MAIN_SHARE = 0.35
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The page's main content as Markdown. Raises DocumentRejected for one of too many elements, or without text."""
+    """Return the page's main content as Markdown. Raises DocumentRejected if it is too large or has no text."""
     text = page_text(data)
     if len(_OPENING_TAG.findall(text)) > MOST_ELEMENTS:
         raise DocumentRejected(f"This page has over {MOST_ELEMENTS:,} elements.", remedy="Add it in parts.")
@@ -59,7 +59,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def page_text(data: bytes, declared: str | None = None) -> str:
-    """A page's bytes as text in the encoding that was declared for it, else in the one that it declares itself."""
+    """Decode a page in the encoding declared for it, else in the one that it declares itself."""
     head = data[:4096]
     match = _CHARSET.search(head) or _XML_ENCODING.search(head)
     declared = declared or (match[1].decode("ascii", "ignore") if match else None)
@@ -67,7 +67,7 @@ def page_text(data: bytes, declared: str | None = None) -> str:
 
 
 def main_markdown(page: BeautifulSoup) -> str:
-    """The Markdown of the part that the page is about, its furniture left out."""
+    """Return the Markdown of the part that the page is about, its furniture left out."""
     body = page.body or page
     whole = len(body.get_text(" ", strip=True))
     _remove_furniture(body)
@@ -128,7 +128,7 @@ def _title(page: BeautifulSoup) -> str | None:
 
 
 def _only_heading(markdown: str) -> str | None:
-    """The page's single top-level heading, which names it better than a title bar does."""
+    """Return the page's single top-level heading, which names it better than a title bar does."""
     tops = re.findall(r"(?m)^# (.+)$", re.sub(r"(?ms)^```.*?^```", "", markdown))
     return str(tops[0]) if len(tops) == 1 else None
 

@@ -20,7 +20,7 @@ _TITLES = ("title", "name", "subject", "heading", "question", "id", "key")
 
 
 def read_json(name: str, data: bytes) -> ParsedDocument:
-    """A JSON document; one object per line is accepted too."""
+    """Return a JSON document; one object per line is accepted too."""
     text = decode(data)
     try:
         value = _value(text)
@@ -42,7 +42,7 @@ def read_json(name: str, data: bytes) -> ParsedDocument:
 
 
 def _value(text: str) -> Any:
-    """What the JSON says; settings of editors and compilers hold comments and commas too many. Raises ValueError."""
+    """Parse JSON, also settings files with comments and trailing commas. Raises ValueError."""
     try:
         return json.loads(text)
     except ValueError as error:
@@ -87,7 +87,7 @@ def read_lines(name: str, data: bytes) -> ParsedDocument:
 
 
 def _together(pieces: list[tuple[str, int]]) -> Block:
-    """Some records, each line of theirs with the line of its record."""
+    """Return some records, each line of theirs with the line of its record."""
     numbers = [number for piece, number in pieces for _ in range(piece.count("\n") + 2)]  # and a blank line
     return Block("\n\n".join(piece for piece, _ in pieces), first_line=pieces[0][1], lines=tuple(numbers[:-1]))
 
@@ -99,7 +99,7 @@ def _record_text(value: Any) -> str:
 
 
 def _whole(value: Any) -> Iterator[str]:
-    """A document's pieces: a table for a list of flat records, a section per key of an object."""
+    """Yield a document's pieces: a table for a list of flat records, a section per key of an object."""
     if isinstance(value, list):
         yield from _list(value)
     elif isinstance(value, dict):
@@ -116,7 +116,7 @@ def _whole(value: Any) -> Iterator[str]:
 
 
 def _list(items: list[Any]) -> Iterator[str]:
-    """Records of the same few plain fields are a table; others a section each, named by their title field."""
+    """Yield records of the same few plain fields as a table, others as a section each under their title."""
     records = [item for item in items if isinstance(item, dict)]
     columns = list(dict.fromkeys(key for item in records[:2_000] for key in item))
     flat = all(not isinstance(value, (dict, list)) for item in records for value in item.values())

@@ -32,7 +32,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def parts_of(data: bytes) -> tuple[str, dict[str, str], str, list[str]]:
-    """A mail's subject, the headers that are shown, its text and the names of its attachments.
+    """Return a mail's subject, the headers that are shown, its text and the names of its attachments.
 
     Raises:
         DocumentRejected: damaged.
@@ -48,7 +48,7 @@ def parts_of(data: bytes) -> tuple[str, dict[str, str], str, list[str]]:
 
 
 def _in_one_byte_units(data: bytes) -> bytes:
-    """The mail as it was sent: some programs save it in UTF-16, which the format itself does not know."""
+    """Return the mail as it was sent: some programs save it in UTF-16, which the format itself does not know."""
     wide = b"\0" in data[:64] or data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return decode(data).encode("utf-8", "replace") if wide else data.removeprefix(codecs.BOM_UTF8)
 
@@ -74,7 +74,7 @@ def letter(
 
 
 def header(message: EmailMessage, label: str) -> str:
-    """A header's text on one line; '' when it is missing or beyond decoding."""
+    """Return a header's text on one line; '' when it is missing or beyond decoding."""
     try:
         value = str(message.get(label, ""))
     except (ValueError, LookupError, TypeError, AttributeError, IndexError):
@@ -83,13 +83,13 @@ def header(message: EmailMessage, label: str) -> str:
 
 
 def html_to_text(markup: str) -> str:
-    """A mail's HTML as Markdown; layout tables, tracking pictures and styles are gone."""
+    """Return a mail's HTML as Markdown; layout tables, tracking pictures and styles are gone."""
     page = soup(markup)
     return to_markdown(page.body or page)
 
 
 def _content(message: EmailMessage) -> tuple[str, list[str]]:
-    """(the body as Markdown, the attachments' names)."""
+    """Return the body as Markdown, and the attachments' names."""
     found = _Found()
     body = _read_part(message, found)
     return "\n\n".join(dict.fromkeys(filter(None, (body, *found.invited)))), found.attachments
@@ -166,7 +166,7 @@ _ESCAPED = re.compile(rb"(?m)^>(>*From )")
 
 
 def read_mailbox(name: str, data: bytes) -> ParsedDocument:
-    """The mails in their order; those that cannot be read are counted in the notes."""
+    """Return the mails in their order; those that cannot be read are counted in the notes."""
     blocks: list[Block] = []
     attachments = damaged = 0
     for source in _mails(data):

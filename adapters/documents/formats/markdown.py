@@ -89,7 +89,7 @@ def _without_comments(text: str, *, but_indented: bool = False) -> str:
 
 
 def _without_marks(lines: list[str]) -> str:
-    """The text without what only its setting needs, outside of code."""
+    """Return the text without what only its setting needs, outside of code."""
     runs = [(fenced, "\n".join(run)) for fenced, run in fenced_runs("\n".join(lines).split("\n"))]
     addresses = addresses_in(run for fenced, run in runs if not fenced)
     bare = (run if fenced else _without_site_marks(with_inline_links(run, addresses)) for fenced, run in runs)
@@ -110,13 +110,13 @@ def _without_erb(text: str) -> str:
 
 
 def _said_by_erb(tag: str) -> str:
-    """The sentence that a tag is given to set, as `warning_text("Never …")`; and as many line breaks as it had."""
+    """Return the sentence that a tag sets, as `warning_text("Never …")`, and as many line breaks as it had."""
     quoted = (found[2] for found in _QUOTED.finditer(tag) if tag.startswith("<%="))
     return next((said for said in quoted if len(said.split()) > 1), "") + "\n" * tag.count("\n")
 
 
 def _character(named: str) -> str:
-    """What an HTML entity stands for; a blank for any kind of white space, so that lines stay lines."""
+    """Return what an HTML entity stands for; a blank for any kind of white space, so that lines stay lines."""
     meant = html.unescape(named)
     return named if meant in _MARKS else " " if meant.isspace() else meant
 
@@ -134,12 +134,12 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _words_of_link(found: re.Match[str]) -> str:
-    """The words of a link, and as many line breaks as it had."""
+    """Return the words of a link, and as many line breaks as it had."""
     return found[1] + "\n" * (found[0].count("\n") - found[1].count("\n"))
 
 
 def _without_templates(text: str) -> str:
-    """A templated link's words stay, and what a tag names in quotes (a channel, a person); the rest is blanked."""
+    """Keep the words of a templated link and what a tag names in quotes; blank the rest."""
     if "{%" not in text and "{{" not in text:
         return text
     text = _TEMPLATED_LINK.sub(_words_of_link, _HIDDEN_PART.sub(_blank, text))
@@ -198,7 +198,7 @@ _ALERT = re.compile(r"^(?P<lead>\s*>\s*)\[!(?P<kind>[A-Za-z]+)\][+-]?\s*(?P<titl
 
 
 def with_components(text: str, *, jsx: bool) -> str:
-    """The text with the words of notes, alerts and, in MDX, of components; code stays as it is."""
+    """Return the text with the words of notes, alerts and, in MDX, of components; code stays as it is."""
     constants = {found["name"]: found["value"].strip("\"'") for found in _CONSTANT.finditer(text)} if jsx else {}
     runs = ((fenced, "\n".join(lines)) for fenced, lines in fenced_runs(text.split("\n")))
     return "\n".join(run if fenced else _plain(run, constants, jsx=jsx) for fenced, run in runs)
@@ -220,7 +220,7 @@ def _plain(text: str, constants: dict[str, str], *, jsx: bool) -> str:
 
 
 def _component(found: re.Match[str]) -> str:
-    """The title of a component before its words; of one that leads somewhere its title as a link."""
+    """Return the title of a component before its words; of one that leads somewhere its title as a link."""
     if found["code"]:
         return found["code"]
     breaks = "\n" * found[0].count("\n")
@@ -239,7 +239,7 @@ def _component(found: re.Match[str]) -> str:
 
 
 def _note_line(line: str) -> str:
-    """The words of a line that opens or closes a note."""
+    """Return the words of a line that opens or closes a note."""
     if _NOTE_END.match(line):
         return ""
     if note := _NOTE.match(line):
@@ -272,7 +272,7 @@ Addresses = Mapping[str, str]
 
 
 def addresses_in(texts: Iterable[str]) -> Addresses:
-    """What the references of a document stand for; the first definition of a name counts, as in CommonMark."""
+    """Return what the references of a document stand for; the first definition of a name counts, as in CommonMark."""
     found: dict[str, str] = {}
     for text in texts:
         for match in _DEFINITION.finditer(text):
@@ -281,7 +281,7 @@ def addresses_in(texts: Iterable[str]) -> Addresses:
 
 
 def with_inline_links(text: str, addresses: Addresses) -> str:
-    """The text with its references as links, and the lines that define them blank."""
+    """Return the text with its references as links, and the lines that define them blank."""
     if not addresses:
         return text
     return _REFERENCE.sub(lambda found: found[1] or _inline_link(found, addresses), _DEFINITION.sub("", text))
@@ -302,7 +302,7 @@ _CLOSING = re.compile(r"</table>[ \t]*(?:$|(?=\n))", re.IGNORECASE)
 
 
 def with_pipe_tables(text: str) -> str:
-    """The text, each table of HTML that has enough lines for it as a pipe table among blank lines."""
+    """Return the text, each table of HTML that has enough lines for it as a pipe table among blank lines."""
     done, at = "", 0
     while (begun := _OPENING.search(text, at)) and (ended := _CLOSING.search(text, begun.end())):
         done += text[at : begun.start()] + _as_lines(text[begun.start() : ended.end()], begun[1])
@@ -311,7 +311,7 @@ def with_pipe_tables(text: str) -> str:
 
 
 def _as_lines(markup: str, indent: str) -> str:
-    """A pipe table with a blank line on both sides, and as many lines as before; else the table as it was."""
+    """Return a pipe table with a blank line on both sides, and as many lines as before; else the table as it was."""
     if markup.lower().count("<table") > 1:
         return markup
     from adapters.documents.html_markdown import soup, to_markdown

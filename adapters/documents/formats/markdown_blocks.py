@@ -42,7 +42,7 @@ class _Holder:
 
 
 def with_plain_blocks(lines: Sequence[str]) -> list[str]:
-    """The lines with code in fences, and what notes, tabs and definitions hold as paragraphs, lists and listings."""
+    """Put code into fences, and what notes, tabs and definitions hold into paragraphs, lists and listings."""
     return _Reading(lines).done
 
 
@@ -145,7 +145,7 @@ class _Reading:
         return next((i for i in range(at - 1, -1, -1) if self._lines[i].strip()), None)
 
     def _open_definition(self, at: int, told: str) -> None:
-        """The mark goes; a term gets a colon behind it, and the line of its definition where a blank one parts them."""
+        """Remove the mark; put a colon behind a term, and join its definition where a blank line parts them."""
         above = self._above(at)
         indent = self.done[at][: len(self.done[at]) - len(self.done[at].lstrip())]
         self.done[at] = f"{indent}{told}"
@@ -173,7 +173,7 @@ class _Reading:
         return True
 
     def _end_of_block(self, at: int, column: int) -> int:
-        """The line behind the last one that is indented as far."""
+        """Return the line behind the last one that is indented as far."""
         end = at
         for number in range(at, len(self._lines)):
             if self._lines[number].strip():
@@ -228,12 +228,12 @@ def _is_prose(lines: Sequence[str], *, led: bool) -> bool:
 
 
 def _column(line: str) -> int:
-    """The column of the first sign."""
+    """Return the column of the first sign."""
     return len(line[: len(line) - len(line.lstrip())].expandtabs(_STEP))
 
 
 def _moved(line: str, columns: int) -> str:
-    """The line moved to the left, as far as there is room."""
+    """Return the line moved to the left, as far as there is room."""
     if not columns:
         return line
     text = line.lstrip()

@@ -65,7 +65,7 @@ def _letter(name: str, compound: "olefile.OleFileIO") -> ParsedDocument:
 
 
 def _body(compound: Any) -> str:
-    """The HTML body where there is one, else the text, else the packed RTF."""
+    """Return the HTML body where there is one, else the text, else the packed RTF."""
     if page := _raw(compound, f"__substg1.0_{HTML}0102"):
         return html_to_text(page_text(page, _code_page(compound, INTERNET_CODE_PAGE)))
     if markup := _text(compound, HTML):
@@ -81,7 +81,7 @@ def _body(compound: Any) -> str:
 
 
 def _text(compound: Any, tag: str, folder: str = "") -> str:
-    """A text property, in Unicode or in the old encoding."""
+    """Return a text property, in Unicode or in the old encoding."""
     if raw := _raw(compound, f"{folder}__substg1.0_{tag}001F"):
         return clean(raw.decode("utf-16-le", "replace")).strip("\0 ")
     raw = _raw(compound, f"{folder}__substg1.0_{tag}001E")
@@ -89,7 +89,7 @@ def _text(compound: Any, tag: str, folder: str = "") -> str:
 
 
 def _message_encoding(compound: Any) -> str:
-    """What texts of the old kind are in: the message's code page, else its internet one, else its locale's."""
+    """Return what texts of the old kind are in: the message's code page, else its internet one, else its locale's."""
     return (
         _code_page(compound, MESSAGE_CODE_PAGE)
         or _code_page(compound, INTERNET_CODE_PAGE)
@@ -99,13 +99,13 @@ def _message_encoding(compound: Any) -> str:
 
 
 def _code_page(compound: Any, tag: int) -> str | None:
-    """The encoding that a number property names, by the name that Python has for it."""
+    """Return the encoding that a number property names, by the name that Python has for it."""
     page = _number(compound, tag)
     return _codepage_encoding(page) if page else None
 
 
 def _number(compound: Any, tag: int) -> int | None:
-    """A property that is a number, None when the message does not have it."""
+    """Return a property that is a number, None when the message does not have it."""
     for kind, number, at in _fixed_properties(compound):
         if (kind, number) == (0x0003, tag):
             (value,) = struct.unpack_from("<I", at)
@@ -154,7 +154,7 @@ def _raw(compound: Any, stream: str) -> bytes:
 
 
 def _sent_time(compound: Any) -> str | None:
-    """The time of sending (0x0039) or delivery (0x0E06), ISO, from the fixed-size properties."""
+    """Return the time of sending (0x0039) or delivery (0x0E06), ISO, from the fixed-size properties."""
     from datetime import UTC, datetime
 
     for kind, tag, value in _fixed_properties(compound):
@@ -210,7 +210,7 @@ def unpack_rtf(data: bytes) -> bytes:
 
 
 def _run(window: bytearray, offset: int, length: int, write: int) -> bytes:
-    """A run from the window, which is written as it is read: runs may overlap themselves."""
+    """Return a run from the window, which is written as it is read: runs may overlap themselves."""
     run = bytearray()
     for i in range(length):
         byte = window[(offset + i) % 4096]

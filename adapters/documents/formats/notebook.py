@@ -23,7 +23,7 @@ _EMBEDDED = re.compile(r"data:[\w/+.-]{1,60};base64,[A-Za-z0-9+/=\s]{40,}|\b[A-Z
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The cells in order, each a block with its number."""
+    """Return the cells in order, each a block with its number."""
     try:
         book = json.loads(decode(data))
     except (ValueError, RecursionError) as error:
@@ -50,7 +50,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def _cells(book: Any) -> list[dict[str, Any]]:
-    """The cells of a notebook; before version 4 they were in worksheets."""
+    """Return the cells of a notebook; before version 4 they were in worksheets."""
     if not isinstance(book, dict):
         return []
     sheets = book.get("worksheets")
@@ -85,7 +85,7 @@ def _cell(cell: dict[str, Any], language: str) -> str:
 
 
 def _markdown(source: str) -> str:
-    """A cell's Markdown as a file of it is read: pictures, comments and the like go the same way."""
+    """Return a cell's Markdown as a file of it is read: pictures, comments and the like go the same way."""
     try:
         return "\n\n".join(block.text for block in read_markdown("cell.md", source.encode()).blocks)
     except NoText:
@@ -93,7 +93,7 @@ def _markdown(source: str) -> str:
 
 
 def _output(output: Any) -> str:
-    """What an output says in text: printed lines, a result, an error without its trace."""
+    """Return what an output says in text: printed lines, a result, an error without its trace."""
     if not isinstance(output, dict):
         return ""
     if output.get("ename"):

@@ -36,7 +36,7 @@ MAX_ROWS = 50_000
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The body as Markdown; slides and sheets are headings."""
+    """Return the body as Markdown; slides and sheets are headings."""
     with open_package(data) as package:
         refuse_declared_entities(package)
         if "META-INF/manifest.xml" in package.namelist() and b"encryption-data" in part(
@@ -98,7 +98,7 @@ class _Walk:
                 yield from self.blocks(child, depth + 1)
 
     def paragraph(self, element: "Element") -> str:
-        """A paragraph; one in the style 'Title' is the document's heading."""
+        """Return a paragraph; one in the style 'Title' is the document's heading."""
         text = inline(element)
         style = element.get(f"{_TEXT}style-name", "")
         if text and "Title" in (style, self._parents.get(style)):
@@ -114,7 +114,7 @@ class _Walk:
                 yield f"[Image: {_one_line(described.text)}]"
 
     def items(self, listed: "Element", level: int, style: str) -> Iterator[str]:
-        """The items of a list and of those inside it."""
+        """Yield the items of a list and of those inside it."""
         number = 0
         for item in listed:
             for child in item:
@@ -125,7 +125,7 @@ class _Walk:
                     yield f"{'  ' * level}{f'{number}.' if style in self._ordered else '-'} {text}"
 
     def table(self, element: "Element") -> Iterator[str]:
-        """A table; a sheet's name becomes a heading."""
+        """Yield a table; a sheet's name becomes a heading."""
         text = table([list(_cells(row)) for row in islice(_own_rows(element), MAX_ROWS)])
         name = element.get(f"{_TABLE}name", "")
         if text and name and not re.fullmatch(r"Table\d+|Tabelle\d+|Sheet\d+", name):
@@ -134,7 +134,7 @@ class _Walk:
 
 
 def _own_rows(table_element: "Element", depth: int = 0) -> Iterator["Element"]:
-    """The rows of this table, not of those inside its cells."""
+    """Yield the rows of this table, not of those inside its cells."""
     for child in table_element:
         if child.tag == f"{_TABLE}table-row":
             yield child
@@ -143,7 +143,7 @@ def _own_rows(table_element: "Element", depth: int = 0) -> Iterator["Element"]:
 
 
 def _cells(row: "Element") -> Iterator[str]:
-    """A row's texts; repeated cells as often as they are, within reason."""
+    """Yield a row's texts; repeated cells as often as they are, within reason."""
     for cell in row:
         if cell.tag not in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
             continue
@@ -154,7 +154,7 @@ def _cells(row: "Element") -> Iterator[str]:
 
 
 def _cell_text(cell: "Element", depth: int = 0) -> str:
-    """What a cell holds on one line; a table inside it row by row."""
+    """Return what a cell holds on one line; a table inside it row by row."""
     if depth > MAX_DEPTH:
         raise DocumentRejected("This document is nested too deeply to be read.")
     pieces: list[str] = []
@@ -173,7 +173,7 @@ def _cell_text(cell: "Element", depth: int = 0) -> str:
 
 
 def inline(element: "Element") -> str:
-    """A paragraph's text, line breaks kept, notes and frames left out."""
+    """Return a paragraph's text, line breaks kept, notes and frames left out."""
     return re.sub(r"[ \t\xa0]+", " ", "".join(_inline(element))).strip()
 
 

@@ -24,7 +24,7 @@ Node = Mapping[str, Any]
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The description of an API: what it is, its operations, its schemas."""
+    """Return the description of an API: what it is, its operations, its schemas."""
     api = _load(data)
     if not isinstance(api, dict):
         raise DocumentRejected("This API description is damaged: it is no object.")
@@ -120,7 +120,7 @@ def _parameter(api: Node, parameter: Node) -> str:
 
 
 def _answer(api: Node, code: str, answer: Node) -> str:
-    """An answer with the name of what it returns, or with the fields of what has no name."""
+    """Return an answer with the name of what it returns, or with the fields of what has no name."""
     schema = _content(answer) or answer.get("schema")
     returned = _returned(api, schema)
     head = f"- {code}: {_line(answer.get('description'))}{returned}"
@@ -137,7 +137,7 @@ def _returned(api: Node, schema: Any) -> str:
 
 
 def _fields(api: Node, schema: Any, depth: int = 0) -> Iterator[str]:
-    """The fields of an object as a list, those of objects in it below them."""
+    """Yield the fields of an object as a list, those of objects in it below them."""
     node = _resolved(api, schema)
     if depth == 0 and node.get("items") and not node.get("properties"):
         node = _resolved(api, node["items"])
@@ -201,7 +201,7 @@ def _scopes(needed: Node) -> str:
 
 
 def _content(node: Node) -> Any:
-    """The schema of a body or an answer, whatever media type comes first."""
+    """Return the schema of a body or an answer, whatever media type comes first."""
     media = next(iter(_node(node.get("content")).values()), None)
     return _node(media).get("schema")
 
@@ -211,7 +211,7 @@ def _reference(node: Any) -> str:
 
 
 def _resolved(api: Node, node: Any) -> Node:
-    """What a reference within the description stands for, followed a few times; nothing outside is fetched."""
+    """Return what a reference within the description stands for, followed a few times; nothing outside is fetched."""
     found = _node(node)
     for _ in range(MAX_DEPTH):
         reference = found.get("$ref")
@@ -237,7 +237,7 @@ def _line(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """A description, which is Markdown; its headings stay below those of its operation."""
+    """Return a description, which is Markdown; its headings stay below those of its operation."""
     text = str(value).strip() if isinstance(value, str) else ""
     return re.sub(r"(?m)^(#{1,3})(?=\s)", r"\1###", text)
 

@@ -29,7 +29,7 @@ _SHOWN = frozenset(("author", "date", "email", "description", "subtitle", "capti
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The text with as many lines as its source."""
+    """Return the text with as many lines as its source."""
     stated: dict[str, str] = {}
     lines = _lines(decode(data).split("\n"), stated)
     text = "\n".join(lines)
@@ -70,7 +70,7 @@ def _lines(source: list[str], stated: dict[str, str]) -> list[str]:
 
 
 def _line(line: str, stated: dict[str, str]) -> str:
-    """A line outside of blocks."""
+    """Return a line outside of blocks."""
     if keyword := _KEYWORD.match(line):
         key = keyword["key"].lower()
         stated.setdefault(key, keyword["value"])

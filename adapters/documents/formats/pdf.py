@@ -25,7 +25,7 @@ MAX_PAGES = 5_000
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The pages that have text; those that have none are named in the notes, each with what it is instead."""
+    """Return the pages that have text; those that have none are named in the notes, each with what it is instead."""
     document = _open(data)
     try:
         if document.get_formtype():
@@ -150,7 +150,7 @@ def _insert(lines: list[Line], text: str, box: Box) -> None:
 
 
 def _outline(document: "pypdfium2.PdfDocument") -> dict[str, int]:
-    """The bookmarks: heading text without spaces and numbers, and its level from 1."""
+    """Return the bookmarks: heading text without spaces and numbers, and its level from 1."""
     found: dict[str, int] = {}
     for i, item in enumerate(document.get_toc(max_depth=6)):
         if i > 3_000:

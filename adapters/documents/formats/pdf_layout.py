@@ -44,7 +44,7 @@ class Columns:
     extents: tuple[tuple[float, float], ...]
 
     def cells(self, row: TextRow) -> list[str]:
-        """The texts of a row, column by column."""
+        """Return the texts of a row, column by column."""
         texts = [""] * len(self.extents)
         for part in row.parts:
             at = self.column(part)
@@ -54,7 +54,7 @@ class Columns:
         return texts
 
     def column(self, part: Stretch) -> int:
-        """The column that a part is in: the one it overlaps most, else the nearest."""
+        """Return the column that a part is in: the one it overlaps most, else the nearest."""
         return max(range(len(self.extents)), key=lambda i: _overlap(part, self.extents[i]))
 
     @property
@@ -74,7 +74,7 @@ def _overlap(part: Stretch, extent: tuple[float, float]) -> float:
 
 
 def lay_out(lines: list[Line], ruled: RuledPage, rules: Sequence[Box]) -> tuple[list[Line], list[FoundTable]]:
-    """The lines in the order in which they are read, and the tables of a page, those without rules too.
+    """Return the lines in the order in which they are read, and the tables of a page, those without rules too.
 
     Args:
         lines: of the page, in the order of the file.
@@ -102,7 +102,7 @@ def lay_out(lines: list[Line], ruled: RuledPage, rules: Sequence[Box]) -> tuple[
 
 
 def _without_paragraphs(lines: Sequence[Line]) -> list[Line]:
-    """The lines without those of running text, which may stand beside a table in a column of its own."""
+    """Return the lines without those of running text, which may stand beside a table in a column of its own."""
     running: set[int] = set()
     chain: list[Line] = []
     for line in [*lines, None]:
@@ -124,7 +124,7 @@ def _runs_on(above: Line, line: Line) -> bool:
 
 
 def _in_frame(lines: Sequence[Line], frame: Sequence[Box]) -> Columns | None:
-    """The lines within boxes side by side, as columns."""
+    """Return the lines within boxes side by side, as columns."""
     if not frame:
         return None
     bottom, top = min(box[2] for box in frame), max(box[3] for box in frame)
@@ -138,7 +138,7 @@ def _in_frame(lines: Sequence[Line], frame: Sequence[Box]) -> Columns | None:
 
 
 def _rows(lines: Sequence[Line]) -> list[TextRow]:
-    """The lines by their height, from the top."""
+    """Return the lines by their height, from the top."""
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: (-line.baseline, line.left)):
         if rows and rows[-1][0].baseline - line.baseline < min(line.size, rows[-1][0].size) * 0.4:
@@ -154,7 +154,7 @@ def _parts(lines: Sequence[Line]) -> Iterator[Stretch]:
 
 
 def _side_by_side(rows: Sequence[TextRow]) -> Iterator[Columns]:
-    """Runs of rows whose parts stand below each other in columns."""
+    """Yield runs of rows whose parts are below each other in columns."""
     run: list[TextRow] = []
     for row in rows:
         if run and not _goes_on(run, row):
@@ -189,7 +189,7 @@ def _goes_on(run: Sequence[TextRow], row: TextRow) -> bool:
 
 
 def _columns(run: list[TextRow]) -> Iterator[Columns]:
-    """The columns that the rows of a run share; rows that have no part beside another at its end are left out."""
+    """Yield the columns that the rows of a run share; rows that have no part beside another at its end are left out."""
     while run and len(run[-1].parts) < 2 and run[-1].parts[0].left < run[0].parts[-1].left - 5:
         run = run[:-1]
     parted = [row for row in run if len(row.parts) > 1]
@@ -228,7 +228,7 @@ def _merged(parts: Sequence[Stretch]) -> list[tuple[float, float]]:
 
 
 def _table(columns: Columns, rules: Sequence[Box]) -> FoundTable | None:
-    """The columns as a table, if they hold figures, or rules are drawn across them as books do it."""
+    """Return the columns as a table, if they hold figures, or rules are drawn across them as books do it."""
     cells = [columns.cells(row) for row in columns.rows]
     filled = [text for row in cells for text in row if text]
     if not _may_be_table(columns, cells, filled):
@@ -298,7 +298,7 @@ def _is_ruled(columns: Columns, rules: Sequence[Box]) -> bool:
 
 
 def _with_group_names(cells: list[list[str]]) -> list[list[str]]:
-    """The rows with the names of groups, written once above the middle of each, above all columns of a group."""
+    """Return the rows with the names of groups, written once above the middle of each, above all columns of a group."""
     at = next((i for i, row in enumerate(cells[:3]) if sum(map(bool, row)) > 1), 0)
     upper, lower = cells[at : at + 2] if at + 1 < len(cells) else ([], [])
     named = [i for i, text in enumerate(upper) if text and i]
@@ -347,7 +347,7 @@ def _are_blocks(columns: Columns, lines: Sequence[Line]) -> bool:
 
 
 def _one_after_the_other(lines: Sequence[Line], columns: Columns) -> tuple[list[Line], list[list[Line]]]:
-    """The lines with the columns read from the top to the bottom, one after the other; and those of each column."""
+    """Return the lines with the columns read from top to bottom, one after the other, and each column's lines."""
     moved = {id(line) for row in columns.rows for line in row.lines}
     start = next(i for i, line in enumerate(lines) if id(line) in moved)
     ordered = [
@@ -359,7 +359,7 @@ def _one_after_the_other(lines: Sequence[Line], columns: Columns) -> tuple[list[
 
 
 def _of_column(row: TextRow, columns: Columns, number: int) -> Iterator[Line]:
-    """What each line of a row has in a column, as a line."""
+    """Yield what each line of a row has in a column, as a line."""
     for line in row.lines:
         parts = [part for part in _parts([line]) if columns.column(part) == number]
         if parts:

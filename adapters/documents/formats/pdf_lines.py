@@ -114,12 +114,12 @@ class PageText:
         yield list(range(start, start + len(codes))), codes
 
     def lines(self, ticks: Sequence[TickBox] = ()) -> list[Line]:
-        """The lines of a page; text outside of what is shown belongs to no page a person can look at."""
+        """Return the lines of a page; text outside of what is shown belongs to no page a person can look at."""
         found = (self._line(at, codes, ticks) for at, codes in self.runs())
         return [line for line in found if line is not None]
 
     def _line(self, at: list[int], codes: list[int], ticks: Sequence[TickBox]) -> Line | None:
-        """The line of the characters at these indexes, None when nothing of it can be seen."""
+        """Return the line of the characters at these indexes, None when nothing of it can be seen."""
         frame = self.frame
         inked = [i for i, code in zip(at, codes, strict=True) if code > 32]
         if not inked:
@@ -153,9 +153,9 @@ class PageText:
         )
 
     def _parts(self, at: list[int], codes: list[int], size: float, ticks: Sequence[TickBox]) -> tuple[Stretch, ...]:
-        """The line cut at wide gaps; check boxes that are drawn between its words as "[x]" and "[ ]"."""
+        """Return the line cut at wide gaps; check boxes that are drawn between its words as "[x]" and "[ ]"."""
         parts: list[Stretch] = []
-        words: list[Word] = []
+        words: list[PdfWord] = []
         found = self._with_joined_digits([self._word(*word) for word in _words(at, codes)], size)
         ticks = [tick for tick in ticks if any(word.is_near(tick.x) for word in found)]
         for new in found:
@@ -166,14 +166,14 @@ class PageText:
         parts.append(_part(words, ticks, parts[-1].right if parts else None, last=True))
         return tuple(part for part in parts if part.text)
 
-    def _word(self, at: list[int], codes: list[int]) -> "Word":
+    def _word(self, at: list[int], codes: list[int]) -> "PdfWord":
         box = self.box(at[0])
         end = box if len(at) == 1 else self.box(at[-1])
-        return Word(codes, min(box[0], end[0]), max(box[1], end[1]), at[-1] + 1)
+        return PdfWord(codes, min(box[0], end[0]), max(box[1], end[1]), at[-1] + 1)
 
-    def _with_joined_digits(self, words: list["Word"], size: float) -> list["Word"]:
+    def _with_joined_digits(self, words: list["PdfWord"], size: float) -> list["PdfWord"]:
         """Return the words with digits that are set apart one by one joined, where the line has such a number."""
-        runs: list[list[Word]] = []
+        runs: list[list[PdfWord]] = []
         for word in words:
             if runs and word.goes_on(runs[-1][-1], size) and self._is_generated(runs[-1][-1].end):
                 runs[-1].append(word)
@@ -182,7 +182,8 @@ class PageText:
         if not any(len(run) > 1 and _is_date_or_year(run) for run in runs):
             return words
         return [
-            Word([code for word in run for code in word.codes], run[0].left, run[-1].right, run[-1].end) for run in runs
+            PdfWord([code for word in run for code in word.codes], run[0].left, run[-1].right, run[-1].end)
+            for run in runs
         ]
 
     def _is_generated(self, index: int) -> bool:
@@ -219,7 +220,7 @@ class PageText:
         return CellLine(" ".join(part.text for part in parts), left, right, baseline, size, parts)
 
     def box(self, index: int) -> Box:
-        """The box of a character on the page as shown."""
+        """Return the box of a character on the page as shown."""
         return self.frame.box(self._box(index))
 
     def _size(self, index: int) -> float:
@@ -255,7 +256,7 @@ class PageText:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class PdfWord:
     """The code points of a word, and where it is."""
 
     codes: list[int]
@@ -264,7 +265,7 @@ class Word:
     end: int
     """The index behind its last character."""
 
-    def goes_on(self, before: "Word", size: float) -> bool:
+    def goes_on(self, before: "PdfWord", size: float) -> bool:
         """Return whether this is one more digit, or sign between digits, of a number that is set digit by digit."""
         last, length = before.codes[-1], len(self.codes)
         short = length == 1 or (length == 2 and len(before.codes) == 1) or chr(last) in "/-"
@@ -275,7 +276,7 @@ class Word:
         """Whether a box to be ticked belongs beside this word."""
         return self.left - BESIDE < x < self.right + BESIDE
 
-    def gap_to(self, other: "Word") -> float:
+    def gap_to(self, other: "PdfWord") -> float:
         """How far apart two words are, whichever is further left."""
         return max(self.left - other.right, other.left - self.right)
 
@@ -292,7 +293,7 @@ def read_lines(page: "pypdfium2.PdfPage", ticks: Sequence[TickBox]) -> tuple[lis
 
 
 def _words(at: list[int], codes: list[int]) -> Iterator[tuple[list[int], list[int]]]:
-    """The (indexes, code points) between spaces."""
+    """Yield the (indexes, code points) between spaces."""
     word: tuple[list[int], list[int]] = ([], [])
     for i, code in zip(at, codes, strict=True):
         if code in (32, 0xA0, 9):
@@ -306,12 +307,12 @@ def _words(at: list[int], codes: list[int]) -> Iterator[tuple[list[int], list[in
         yield word
 
 
-def _is_date_or_year(words: Sequence[Word]) -> bool:
+def _is_date_or_year(words: Sequence[PdfWord]) -> bool:
     """Return whether digits that are set apart are a date, or a year of these centuries."""
     return _DATE_OR_YEAR.fullmatch("".join(characters(word.codes) for word in words)) is not None
 
 
-def _part(words: Sequence[Word], ticks: Sequence[TickBox], after: float | None, *, last: bool = False) -> Stretch:
+def _part(words: Sequence[PdfWord], ticks: Sequence[TickBox], after: float | None, *, last: bool = False) -> Stretch:
     """Words as text, check boxes among them; those between the part before and this one belong to this one."""
     pieces: list[str] = []
     reached = after if after is not None else float("-inf")

@@ -22,7 +22,7 @@ _LIST_MARK = re.compile(r"^([•●▪◦‣∙·*–-]|\(?\d{1,3}[.)]|\(?[a-z][
 
 
 def largest_text(pages: list[list[Line]]) -> str | None:
-    """The line set largest on the first page with text, joined with the one after it of the same size."""
+    """Return the line set largest on the first page with text, joined with the one after it of the same size."""
     lines = next((page for page in pages if page), [])
     top = max((line.size for line in lines if len(line.text) > 3), default=0.0)
     if top < _body_size(pages) * 1.2:
@@ -89,7 +89,7 @@ class Levels:
     bold_counts: bool
 
     def of(self, line: Line) -> int:
-        """The heading level of a line, 0 for prose."""
+        """Return the heading level of a line, 0 for prose."""
         text = line.text
         if line.fixed or not _may_be_heading(text):
             return 0
@@ -173,7 +173,7 @@ class Piece:
         return (self.kind, self.level) == (kind, level) and _continues(before, line, kind, leading)
 
     def markdown(self, edge: float) -> str:
-        """The piece as Markdown; `edge` is how far right the lines of the page reach, in points."""
+        """Return the piece as Markdown; `edge` is how far right the lines of the page reach, in points."""
         if self.kind == "table":
             return self.table
         if self.kind == "code":
@@ -211,7 +211,7 @@ class Piece:
 
 
 def _is_row(text: str) -> bool:
-    """A line of a table without rules: most of its words are numbers; or a line of a form, with boxes to be ticked."""
+    """Tell whether a line is a table row: mostly numbers, or a line of a form with boxes to tick."""
     words = text.split()
     if "[x]" in text or "[ ]" in text:
         return True
@@ -238,7 +238,7 @@ def _is_beside(before: Line, line: Line) -> bool:
 
 
 def _usual_leading(lines: list[Line]) -> float:
-    """The usual distance between baselines on this page, in points, by the lines that fill their measure."""
+    """Return the usual distance between baselines on this page, in points, by the lines that fill their measure."""
     edge = max((line.right for line in lines), default=0.0)
     steps = sorted(
         before.baseline - line.baseline

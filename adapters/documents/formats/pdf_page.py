@@ -38,7 +38,7 @@ class PageFrame:
 
     @classmethod
     def of(cls, page: "pypdfium2.PdfPage", text: "pypdfium2.PdfTextPage") -> "PageFrame":
-        """The frame of a page: its crop box as far as it lies on the page."""
+        """Return the frame of a page: its crop box as far as it lies on the page."""
         turned, exact = _direction(text)
         left, bottom, right, top = page.get_bbox()
         return cls(left, bottom, right, top, page.get_rotation() if turned is None else turned, exact)
@@ -54,7 +54,7 @@ class PageFrame:
         return self.left - 1 <= x <= self.right + 1 and self.bottom - 1 <= y <= self.top + 1
 
     def point(self, x: float, y: float) -> tuple[float, float]:
-        """A point of the file as shown."""
+        """Return a point of the file as shown."""
         match self.turned:
             case 90:
                 return y - self.bottom, self.right - x
@@ -66,7 +66,7 @@ class PageFrame:
                 return x - self.left, y - self.bottom
 
     def box(self, box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
-        """A box (left, right, bottom, top) of the file as shown."""
+        """Return a box (left, right, bottom, top) of the file as shown."""
         (x0, y0), (x1, y1) = self.point(box[0], box[2]), self.point(box[1], box[3])
         return min(x0, x1), max(x0, x1), min(y0, y1), max(y0, y1)
 
@@ -119,7 +119,7 @@ class TickBox:
         return "[x]" if self.ticked else "[ ]"
 
     def shown(self, frame: PageFrame) -> "TickBox":
-        """The box on the page as shown."""
+        """Return the box on the page as shown."""
         return TickBox(*frame.point(self.x, self.y), self.ticked)
 
 
@@ -159,7 +159,7 @@ def _sides(box: Box) -> tuple[float, float]:
 
 
 def _paths(page: Any) -> Iterator[tuple[Box, int]]:
-    """The box of each path, and how many segments it has."""
+    """Yield the box of each path, and how many segments it has."""
     from ctypes import c_float
 
     import pypdfium2.raw as pdfium
@@ -245,7 +245,7 @@ class FilledValue:
 
 
 def filled_values(document: "pypdfium2.PdfDocument", page: "pypdfium2.PdfPage") -> Iterator[FilledValue]:
-    """The filled fields of a page in the order of the file; `document.init_forms()` comes first."""
+    """Yield the filled fields of a page in the order of the file; `document.init_forms()` comes first."""
     import pypdfium2.raw as pdfium
 
     form = document.formenv.raw if document.formenv else None
@@ -279,7 +279,7 @@ def _value(form: Any, annotation: Any) -> str:
 
 
 def _string(read: Callable[[Any, int], int]) -> str:
-    """A string of pdfium: asked for its size in bytes first, UTF-16."""
+    """Return a string of pdfium: asked for its size in bytes first, UTF-16."""
     import pypdfium2.raw as pdfium
 
     size = min(read(None, 0), MAX_BYTES)
@@ -307,7 +307,7 @@ class PageContent(StrEnum):
 
 
 def content_of(document: "pypdfium2.PdfDocument", index: int) -> PageContent:
-    """What the page of this index, from 0, shows instead of text."""
+    """Return what the page of this index, from 0, shows instead of text."""
     import pypdfium2
     import pypdfium2.raw as pdfium
 

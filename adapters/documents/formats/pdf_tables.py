@@ -41,7 +41,7 @@ Row = Sequence[Cell | None]
 
 
 def rows_of(ruled: Sequence[Row]) -> list[list[str]]:
-    """The texts of a table's rows; a ruled row that holds several rows of text becomes as many."""
+    """Return the texts of a table's rows; a ruled row that holds several rows of text becomes as many."""
     extents = _extents(ruled)
     named = [_with_names_apart(row, extents) for row in ruled]
     if len(named) > 2 and 1 < sum(map(bool, named[0])) < sum(map(bool, named[1])):
@@ -68,7 +68,7 @@ def _extents(ruled: Sequence[Row]) -> list[tuple[float, float]]:
 
 
 def _with_names_apart(row: Row, extents: Sequence[tuple[float, float]]) -> list[Cell | None]:
-    """The row with the names of several columns, written into one cell above them, each above its own.
+    """Return the row with the names of several columns, written into one cell above them, each above its own.
 
     What is written once above all of them is said with each of their names.
     """
@@ -95,7 +95,7 @@ def _with_names_apart(row: Row, extents: Sequence[tuple[float, float]]) -> list[
 
 
 def _with_group_names(row: Row, extents: Sequence[tuple[float, float]]) -> list[Cell | None]:
-    """The first row with the name of a group of columns above each of them."""
+    """Return the first row with the name of a group of columns above each of them."""
     cells = list(row)
     for i, cell in enumerate(row):
         for k in range(i + 1, len(extents)):
@@ -114,7 +114,7 @@ def _middle(extent: tuple[float, float]) -> float:
 
 
 def _parted(row: Row, *, first: bool) -> Iterator[list[str]]:
-    """The rows of text within a ruled row. The `first` row is a header as a rule, with names of several lines."""
+    """Yield the rows of text within a ruled row. The `first` row is a header as a rule, with names of several lines."""
     heights = _heights(row)
     edges = [0, *(i for i in range(1, len(heights)) if _is_edge(row, heights[i - 1], heights[i])), len(heights)]
     parts = [heights[start:end] for start, end in pairwise(edges)]
@@ -128,7 +128,7 @@ def _parted(row: Row, *, first: bool) -> Iterator[list[str]]:
 
 
 def _heights(row: Row) -> list[float]:
-    """The heights of the lines of text in a row, from the top."""
+    """Return the heights of the lines of text in a row, from the top."""
     found: list[float] = []
     for line in sorted((line for cell in row if cell for line in cell.lines), key=lambda line: -line.baseline):
         if not found or found[-1] - line.baseline > line.size * 0.45:
@@ -179,7 +179,7 @@ def _is_even(row: Row, count: int) -> bool:
 
 
 def _text_at(cell: Cell, heights: Sequence[float], *, spans: bool) -> str:
-    """What a cell holds at these heights. One line before the key of several rows is each row's: a group's name."""
+    """Return a cell's text at these heights. One line before the key of several rows belongs to each of them."""
     if spans:
         return cell.text
     lines = (_line_at(cell, height) for height in heights)
@@ -236,7 +236,7 @@ class FoundTable:
         return same and len(self.rows[0]) == len(before.rows[0])
 
     def with_header_of(self, before: "FoundTable") -> "FoundTable":
-        """This table with the header of the one it goes on with, unless it repeats that itself."""
+        """Return this table with the header of the one it goes on with, unless it repeats that itself."""
         header = next((row for row in before.rows if _filled(row) > 1), before.rows[0])
         return self if header in self.rows[:3] else replace(self, rows=(header, *self.rows))
 
@@ -251,7 +251,7 @@ def _filled(row: Sequence[str]) -> int:
 
 
 def _with_one_header(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-    """The rows with a header of two lines, names of groups above those of columns, as one."""
+    """Return the rows with a header of two lines, names of groups above those of columns, as one."""
     if len(rows) < 3 or any(map(_has_digit, rows[0])) or any(map(_has_digit, rows[1][1:])):
         return rows
     if _filled(rows[1]) < 2 or (rows[0][0].strip() and rows[1][0].strip()) or not any(map(_has_digit, rows[2])):
@@ -299,7 +299,7 @@ def _ruled_page(page: Any, upright: "UprightPages") -> RuledPage:
 
 
 def _sound_rows(rows: list[list[str]]) -> tuple[tuple[str, ...], ...] | None:
-    """The rows as they are read, from the right where their script is; None where they are no table."""
+    """Return the rows as they are read, from the right where their script is; None where they are no table."""
     filled = sum(map(_filled, rows))
     chars = sum(len(text) for row in rows for text in row)
     if len(rows) < 2 or filled < 4 or filled < sum(map(len, rows)) * 0.3:
@@ -349,7 +349,7 @@ class UprightPages:
             yield cls(data, document, frames)
 
     def rows(self, page: Any, shapes: Sequence[Any]) -> list[list[list[Cell | None]]]:
-        """The rows of each of a page's tables, with what pdfium reads in their cells."""
+        """Return the rows of each of a page's tables, with what pdfium reads in their cells."""
         index = page.page_number - 1
         shown = self.document[index]
         text = shown.get_textpage()

@@ -62,7 +62,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def _left_out(deck: Any, hidden: list[int]) -> Iterator[str]:
-    """What of the slides is not read."""
+    """Yield what of the slides is not read."""
     if hidden:
         yield f"hidden slides left out: {', '.join(map(str, hidden[:20]))}"
     shown = [slide for slide in islice(deck.slides, MAX_SLIDES) if slide.element.get("show") != "0"]
@@ -91,7 +91,7 @@ def _open(data: bytes) -> Any:
 
 
 def _slide(slide: Any, number: int) -> str:
-    """A slide's Markdown, '' when nothing is written on it."""
+    """Return a slide's Markdown, '' when nothing is written on it."""
     title = slide.shapes.title
     heading = _one_line(title.text_frame.text) if title is not None and title.has_text_frame else ""
     pieces = [text for shape in _in_order(slide.shapes) if shape != title for text in _shape(shape) if text.strip()]
@@ -103,7 +103,7 @@ def _slide(slide: Any, number: int) -> str:
 
 
 def _beside(slide: Any, authors: dict[str, str], footers: set[str]) -> Iterator[str]:
-    """What is not on the slide itself: comments of reviewers, and a footer that no slide before had."""
+    """Yield what is not on the slide itself: comments of reviewers, and a footer that no slide before had."""
     for shape in slide.shapes:
         if _is_furniture(shape) and "FOOTER" in str(shape.placeholder_format.type) and shape.has_text_frame:
             text = _one_line(shape.text_frame.text)
@@ -129,7 +129,7 @@ def _comments(root: "Element", authors: dict[str, str]) -> Iterator[str]:
 
 
 def _comment_authors(deck: Any) -> dict[str, str]:
-    """The names of those who commented, by the numbers that their comments have."""
+    """Return the names of those who commented, by the numbers that their comments have."""
     parts = (
         relation.target_part
         for relation in deck.part.rels.values()
@@ -144,7 +144,7 @@ def _local(element: "Element") -> str:
 
 
 def _notes(slide: Any) -> str:
-    """What is written on the notes page, in its own field or in boxes beside it."""
+    """Return what is written on the notes page, in its own field or in boxes beside it."""
     if not slide.has_notes_slide:
         return ""
     page = slide.notes_slide
@@ -168,7 +168,7 @@ def _in_order(shapes: Iterable[Any]) -> list[Any]:
 
 
 def _shape(shape: Any, depth: int = 0) -> Iterator[str]:
-    """The texts of a shape, and of those grouped in it."""
+    """Yield the texts of a shape, and of those grouped in it."""
     if depth > MAX_DEPTH or _is_furniture(shape):
         return
     if hasattr(shape, "shapes"):
@@ -201,7 +201,7 @@ def _paragraphs(frame: Any) -> str:
 
 
 def _with_links(paragraph: Any) -> str:
-    """A paragraph's text with the addresses of its links; a line break is a space."""
+    """Return a paragraph's text with the addresses of its links; a line break is a space."""
     addresses = {id(run._r): _address(run.hyperlink) for run in paragraph.runs}  # noqa: SLF001 - the run's own element
     pieces = []
     for child in paragraph._p:  # noqa: SLF001 - python-pptx lists runs without the breaks and fields between them
@@ -221,7 +221,7 @@ def _leads_to(shape: Any) -> str | None:
 
 
 def _address(link: Any) -> str | None:
-    """The address of a link; None where its relation is missing."""
+    """Return the address of a link; None where its relation is missing."""
     with suppress(KeyError, AttributeError, ValueError):
         return str(link.address) if link.address else None
     return None
@@ -236,7 +236,7 @@ def _cell(cell: Any) -> str:
 
 
 def _chart(chart: Any) -> Iterator[str]:
-    """A chart as the tables behind it, one for each of its plots."""
+    """Yield a chart as the tables behind it, one for each of its plots."""
     if chart.has_title and chart.chart_title.has_text_frame:
         yield f"Chart: {_one_line(chart.chart_title.text_frame.text)}"
     try:
@@ -266,7 +266,7 @@ def _plot_rows(plot: Any) -> list[list[str]]:
 
 
 def _point(series: Any, axis: str, index: int) -> str:
-    """A number of a point in a scatter or bubble chart, as the file keeps it."""
+    """Return a number of a point in a scatter or bubble chart, as the file keeps it."""
     for point in series._element.iterfind(f"{_CHART}{axis}//{_CHART}pt"):  # noqa: SLF001 - python-pptx reads y alone
         if point.get("idx") == str(index):
             text = str(point.findtext(f"{_CHART}v") or "")
@@ -280,7 +280,7 @@ def _number(values: Any, index: int) -> str:
 
 
 def _diagram(shape: Any) -> str:
-    """The words of a diagram (SmartArt), which stand in a part of their own, as a list."""
+    """Return the words of a diagram (SmartArt), which stand in a part of their own, as a list."""
     data = shape.element.find(f".//{_DIAGRAM}relIds")
     identifier = data.get(f"{_RELATIONS}dm") if data is not None else None
     if identifier is None or identifier not in shape.part.rels:
@@ -292,7 +292,7 @@ def _diagram(shape: Any) -> str:
 
 
 def _alt(shape: Any) -> str:
-    """A picture's alternative text, where a person wrote one."""
+    """Return a picture's alternative text, where a person wrote one."""
     for element in shape.element.iter():
         if str(element.tag).endswith("}cNvPr"):
             alt = _one_line(element.get("descr") or "")

@@ -47,7 +47,7 @@ _AHEAD = 400
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The document as Markdown. Raises DocumentRejected where its tables are too large."""
+    """Return the document as Markdown. Raises DocumentRejected where its tables are too large."""
     source = decode(data)
     written = source.split("\n")
     if sum(bool(_TABLE_RULE.match(line)) for line in written) > MOST_TABLE_RULES:
@@ -192,7 +192,7 @@ class UnknownDirective(Directive):  # type: ignore[misc]
     option_spec = _AnyOption(name=directives.unchanged)
 
     def run(self) -> list[nodes.Node]:
-        """What it shows."""
+        """Return what it shows."""
         name, said = self.name.lower(), " ".join(" ".join(self.arguments).split())
         if name == "raw":
             return self._tables_of_html() if said == "html" else []
@@ -204,7 +204,7 @@ class UnknownDirective(Directive):  # type: ignore[misc]
         return self._words_over_body(name, said)
 
     def _words_over_body(self, name: str, said: str) -> list[nodes.Node]:
-        """The body below its label: a note's kind, a tab's name, or whatever else the directive is given."""
+        """Return the body below its label: a note's kind, a tab's name, or whatever else the directive is given."""
         held, label = nodes.container(), _NOTES.get(name, "")
         if name in _OF_VERSIONS:
             version, _, said = said.partition(" ")
@@ -257,7 +257,7 @@ def accept_unknown(source: str) -> None:
 
 
 def _with_any_option(name: str) -> type[Directive]:
-    """A directive of docutils with the options of Sphinx: it would drop its body for one that it does not know."""
+    """Give a directive the options of Sphinx: docutils drops its body when it does not know an option."""
     known = _known_directive(name)
     return type(known.__name__, (known,), {"option_spec": _AnyOption(known.option_spec or {})})
 
@@ -290,7 +290,7 @@ def plain_labels(tree: nodes.document) -> None:
 
 
 def _source(block: nodes.literal_block) -> nodes.literal_block:
-    """What docutils could not read, as it is written: a table whose columns do not fit, the body of a directive."""
+    """Return as written what docutils could not read: a table whose columns do not fit, a directive's body."""
     text = block.astext()
     if head := _HEAD.match(text):
         text = f"{head['said']}\n{textwrap.dedent(text[head.end() :]).strip()}".strip()
@@ -333,7 +333,7 @@ def _put_words(problem: nodes.problematic) -> None:
 
 
 def _labelled(label: str, children: Sequence[nodes.Node]) -> list[nodes.Node]:
-    """The nodes with a label on their first paragraph, or above what else they begin with."""
+    """Return the nodes with a label on their first paragraph, or above what else they begin with."""
     first = children[0] if children else None
     if isinstance(first, nodes.paragraph):
         first.insert(0, nodes.Text(f"{label}: "))

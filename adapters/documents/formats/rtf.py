@@ -136,7 +136,7 @@ class _Reader:
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The document as Markdown."""
+    """Return the document as Markdown."""
     if data.count(b"{") > data.count(b"}") + 1:
         raise DocumentRejected("This RTF document is cut off: its end is missing.", remedy="Save it again.")
     markdown, title = to_markdown(data)
@@ -229,7 +229,7 @@ def _literal(
 
 
 def _control(reader: _Reader, state: _State, word: bytes, number: int | None, *, starred: bool) -> _State:
-    """What a control word does to the text and the state; unknown starred groups are skipped."""
+    """Return what a control word does to the text and the state; unknown starred groups are skipped."""
     if word in _SKIPPED or (starred and word not in (b"shptxt", b"nesttableprops")):
         return replace(state, skipped=True)
     if word in (b"par", b"sect", b"page"):

@@ -42,7 +42,7 @@ def regions(found: Rows) -> Iterator[tuple[int, int, Grid]]:
 
 
 def sheet_table(rows: Grid) -> Iterator[tuple[str, int, int]]:
-    """A region as (Markdown, first row, last row): lines above the header as text, then stretches of the table."""
+    """Yield a region as (Markdown, first row, last row): lines above the header as text, then the table."""
     head = 0
     while head < min(len(rows), 5) and sum(map(bool, rows[head])) <= 1 and _width(rows) > 1:
         head += 1
@@ -114,13 +114,13 @@ def _is_header_alone(rows: Grid, below: Grid) -> bool:
 
 
 def _named_columns(rows: Grid) -> set[int]:
-    """The columns with a word in a row of several words and no figures."""
+    """Return the columns with a word in a row of several words and no figures."""
     heads = [row for row in rows if not _has_numbers(row) and sum(map(bool, row)) > 1]
     return {j for row in heads for j, text in enumerate(row) if text}
 
 
 def _spans(used: list[bool], rows: Grid) -> list[tuple[int, int]]:
-    """Runs of used columns; a lone column, and one of figures alone, belong to the table beside them."""
+    """Return runs of used columns; a lone column, or one of figures alone, belongs to the table beside it."""
     runs: list[tuple[int, int]] = []
     for j, filled in enumerate(used):
         beside = j - runs[-1][1] if runs else None
@@ -164,7 +164,7 @@ def _titled(rows: Grid) -> Iterator[tuple[int, Grid]]:
 
 
 def _stretches(body: Grid) -> Iterator[tuple[str, int, int]]:
-    """A table with its header, which may take several rows or be missing; empty rows are left out."""
+    """Yield a table with its header, which may take several rows or be missing; empty rows are left out."""
     header: Sequence[str] = [""] * len(body[0])
     start = 0
     if len(body) > 1 and _is_header(body):
@@ -197,7 +197,7 @@ def _header_rows(body: Grid) -> int:
 
 
 def _figure_columns(rows: Grid) -> set[int]:
-    """The columns that hold numbers in most of their filled cells."""
+    """Return the columns that hold numbers in most of their filled cells."""
     filled, figures = Counter[int](), Counter[int]()
     for row in rows[:200]:
         for j, text in enumerate(row):
@@ -221,7 +221,7 @@ def _one_header(rows: Grid) -> list[str]:
 
 
 def _spread(row: Sequence[str], lower: Sequence[str], width: int) -> list[str]:
-    """A row of names over groups, each repeated to the right where the names below come again: 2025, 2026."""
+    """Return a row of names over groups, each repeated to the right where the names below come again: 2025, 2026."""
     cells = [*row, *[""] * (width - len(row))]
     names = [text for text in lower if text]
     if len(set(names)) == len(names):

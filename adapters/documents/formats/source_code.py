@@ -53,7 +53,7 @@ MAX_LINES = 200_000
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The file's definitions as blocks, in order; what stands before and between them too."""
+    """Return the file's definitions as blocks, in order; what stands before and between them too."""
     text = decode(data)
     if not text.strip():
         raise NoText("There is no text in this file.")
@@ -124,7 +124,7 @@ def _others(lines: list[str], language: str) -> list[tuple[int, str]]:
 
 
 def _definition(line: str, language: str) -> str | None:
-    """The name that a line begins to define, if it does."""
+    """Return the name that a line begins to define, if it does."""
     if language == "sql":
         match = _SQL.match(line)
         return match[2] if match else None

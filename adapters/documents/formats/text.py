@@ -31,7 +31,7 @@ def read_text(name: str, data: bytes) -> ParsedDocument:
 
 
 def trim_lines(lines: list[str]) -> tuple[str, int]:
-    """The lines without blank ones at both ends, and the 1-based number of the first that is left."""
+    """Return the lines without blank ones at both ends, and the 1-based number of the first that is left."""
     filled = [i for i, line in enumerate(lines) if line.strip()]
     if not filled:
         return "", 1
@@ -69,7 +69,7 @@ _ENTRY = re.compile(rf"^(?:<\d{{1,3}}>)?(?:\S{{1,60}} (?:\S{{1,30}} ){{0,2}})?{_
 
 
 def read_log(name: str, data: bytes) -> ParsedDocument:
-    """The entries as a list, each with the lines that continue it."""
+    """Return the entries as a list, each with the lines that continue it."""
     lines = decode(data).split("\n")
     entries = list(_entries(lines[:MAX_LINES]))
     if not entries:

@@ -58,7 +58,7 @@ class _Turn:
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """What was said, in paragraphs by speaker, each stretch with its time."""
+    """Return the speech in paragraphs by speaker, each stretch with its time."""
     lines = decode(data).split("\n")
     cues = list(islice(_cues(lines, blank_ends=lines[0].lstrip("\ufeff").startswith("WEBVTT")), MAX_CUES + 1))
     turns = [turn for turn in _turns(cues[:MAX_CUES], voiced=any("<v" in line for line in lines)) if turn.words]
@@ -148,7 +148,7 @@ def _plain(text: str) -> str:
 
 
 def _blocks(turns: list[_Turn]) -> Iterator[Block]:
-    """Turns that are cited together, under the time at which they begin and end."""
+    """Yield turns that are cited together, under the time at which they begin and end."""
     group: list[_Turn] = []
     for turn in turns:
         if group and sum(len(one.text) for one in group) + len(turn.text) > STRETCH_CHARS:

@@ -27,7 +27,7 @@ MAX_MERGED_ROWS = 10_000
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The sheets in order, hidden ones left out and named in the notes."""
+    """Return the sheets in order, hidden ones left out and named in the notes."""
     data = open_transitional(data)
     with open_package(data) as package:
         extras = sheet_extras(package)
@@ -57,7 +57,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def _open(data: bytes, notes: list[str]) -> Any:
-    """The workbook; one whose styles openpyxl does not accept is read without them, which is noted."""
+    """Return the workbook; one whose styles openpyxl does not accept is read without them, which is noted."""
     from openpyxl.utils.exceptions import InvalidFileException
 
     refused = (InvalidFileException, KeyError, ValueError, TypeError, SyntaxError, AttributeError)
@@ -89,7 +89,7 @@ def _properties(data: bytes) -> bytes:
 
 
 def _sheet(sheet: Any, extras: SheetExtras, notes: list[str]) -> Iterator[Block]:
-    """The tables of one sheet; the first block carries the sheet's name as its heading."""
+    """Yield the tables of one sheet; the first block carries the sheet's name as its heading."""
     rows_of_sheet = _rows(sheet, extras, notes)
     notes.extend(_named(sheet.title, extras))
     heading = f"## {sheet.title}\n\n"
@@ -105,7 +105,7 @@ def _sheet(sheet: Any, extras: SheetExtras, notes: list[str]) -> Iterator[Block]
 
 
 def _rows(sheet: Any, extras: SheetExtras, notes: list[str]) -> Rows:
-    """The sheet's values as text with merged cells filled; the last row is the last one that holds a value."""
+    """Return the sheet's values as text with merged cells filled; the last row is the last one that holds a value."""
     sheet.reset_dimensions()  # the stated size is often wrong, in both directions
     found: Rows = {}
     cells = 0
@@ -141,7 +141,7 @@ def _fill_in(found: Rows, extras: SheetExtras) -> None:
 
 
 def _named(sheet: str, extras: SheetExtras) -> Iterator[str]:
-    """What of a sheet its reader should know: what is hidden in it and what nobody computed."""
+    """Yield what of a sheet its reader should know: what is hidden in it and what nobody computed."""
     if extras.hidden_rows:
         yield f"sheet {sheet}: hidden rows read too: {_ranges([row + 1 for row in extras.hidden_rows])}"
     if extras.hidden_columns:
@@ -174,7 +174,7 @@ def _number_format(cell: Any) -> str:
 
 
 def _fill(rows: Rows, top: int, bottom: int, left: int, right: int) -> None:
-    """A cell merged downwards is repeated in every row, one merged to the right over a group of headers too."""
+    """Repeat a cell merged downwards in every row, and one merged to the right over a group of headers."""
     first = rows.get(top, [])
     if left >= len(first) or not first[left]:
         return
@@ -191,7 +191,7 @@ def _fill(rows: Rows, top: int, bottom: int, left: int, right: int) -> None:
 
 
 def cell_text(value: object, number_format: str | None = "General") -> str:
-    """A cell's value as a person sees it: dates in ISO, numbers in their format, identifiers whole."""
+    """Return a cell's value as a person sees it: dates in ISO, numbers in their format, identifiers whole."""
     match value:
         case None:
             return ""
@@ -218,7 +218,7 @@ def _moment_text(value: date | time | timedelta, number_format: str) -> str:
 
 
 def _month_or_year(value: date, number_format: str) -> str:
-    """A date of a cell that shows a month ("Jan 2026") or a year alone."""
+    """Return a date of a cell that shows a month ("Jan 2026") or a year alone."""
     tokens = set(re.sub(r'"[^"]*"|\\.|\[[^\]]*\]|AM/PM|_.|\*.', "", number_format, flags=re.IGNORECASE).lower())
     if "y" not in tokens or tokens & set("dhs"):
         return ""

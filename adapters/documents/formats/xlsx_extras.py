@@ -61,7 +61,7 @@ class SheetExtras:
 
 
 def sheet_extras(package: zipfile.ZipFile) -> dict[str, SheetExtras]:
-    """The extras of each worksheet by the sheet's name; damaged parts raise DocumentRejected."""
+    """Return the extras of each worksheet by the sheet's name; damaged parts raise DocumentRejected."""
     names = set(package.namelist())
     found: dict[str, SheetExtras] = {}
     for sheet, path in _sheet_parts(package, names):
@@ -84,7 +84,7 @@ def sheet_extras(package: zipfile.ZipFile) -> dict[str, SheetExtras]:
 
 
 def _formulas(source: bytes) -> tuple[dict[Cell, str], dict[Cell, str]]:
-    """(The formulas without a stored value, the addresses that a formula links to), by cell."""
+    """Return by cell the formulas without a stored value, and the addresses that a formula links to."""
     uncomputed: dict[Cell, str] = {}
     addresses: dict[Cell, str] = {}
     for match in islice(_FORMULA.finditer(source), MAX_FORMULAS):
@@ -98,7 +98,7 @@ def _formulas(source: bytes) -> tuple[dict[Cell, str], dict[Cell, str]]:
 
 
 def _links(package: zipfile.ZipFile, names: set[str], path: str, source: bytes) -> Iterator[tuple[Cell, str]]:
-    """The addresses behind cells. Of a link over several cells the first has it."""
+    """Yield the addresses behind cells. Of a link over several cells the first has it."""
     targets: dict[str, str] = {}
     for match in _CELL_LINK.finditer(source):
         targets = targets or dict(_addresses(package, names, path))

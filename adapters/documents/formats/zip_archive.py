@@ -20,7 +20,7 @@ _LITTER = ("__MACOSX/", ".DS_Store", "Thumbs.db", ".git/")
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The documents in the order of the archive; those that cannot be read are named in the notes."""
+    """Return the documents in the order of the archive; those that cannot be read are named in the notes."""
     notes: list[str] = []
     pictures: list[PicturePage] = []
     with open_package(data) as package:

@@ -64,7 +64,7 @@ def _serve(requests: BinaryIO, answers: BinaryIO, cpu_seconds: int, output_bytes
 
 
 def _run_task(name: str, data: bytes, task: str, page: PageWanted) -> list[dict[str, Any]]:
-    """The reading of a file or a page, or a page's picture, as messages."""
+    """Return the reading of a file or a page, or a page's picture, as messages."""
     if task == "draw":
         import base64
 
@@ -82,7 +82,7 @@ def _run_task(name: str, data: bytes, task: str, page: PageWanted) -> list[dict[
 
 
 def _member(data: bytes, path: str) -> bytes:
-    """A file within an archive, or without a path the file itself. Raises DocumentRejected."""
+    """Return a file within an archive, or without a path the file itself. Raises DocumentRejected."""
     if not path:
         return data
     from adapters.documents.zip_package import open_package, part
@@ -92,7 +92,7 @@ def _member(data: bytes, path: str) -> bytes:
 
 
 def answer_for(name: str, data: bytes, task: str = "parse", page: PageWanted = WHOLE_FILE) -> list[dict[str, Any]]:
-    """The reading of one file or page, or its picture, or why there is none, as messages."""
+    """Return the reading of one file or page, or its picture, or why there is none, as messages."""
     try:
         return _run_task(name, data, task, page)
     except DocumentRejected as rejected:
@@ -194,7 +194,7 @@ def _exactly(stream: BinaryIO, size: int) -> bytes:
 
 
 def _exit_without_parent() -> NoReturn:
-    """The parent went away in the middle of a request."""
+    """Return the parent went away in the middle of a request."""
     sys.exit(0)
 
 

@@ -33,12 +33,12 @@ _one_at_a_time = asyncio.Semaphore(1)
 
 
 def office() -> str | None:
-    """The path of LibreOffice's program, None where it is not installed."""
+    """Return the path of LibreOffice's program, None where it is not installed."""
     return shutil.which("soffice") or shutil.which("libreoffice")
 
 
 async def computed(data: bytes) -> bytes | None:
-    """The workbook with the values of its formulas; None where that cannot be done, for whatever reason."""
+    """Return the workbook with the values of its formulas; None where that cannot be done, for whatever reason."""
     program = office()
     if program is None or len(data) > MAX_BYTES or sys.platform != "linux":
         return None

@@ -108,7 +108,7 @@ class Sandbox:
         return parsed
 
     async def read(self, name: str, data: bytes | Path) -> ParsedDocument:
-        """The same, except that what holds only pictures comes back as what it is: `Parsed.picture_pages`."""
+        """Return the same, except that what holds only pictures comes back as what it is: `Parsed.picture_pages`."""
         content = data if isinstance(data, bytes) else await self._content(data)
         if len(content) > self._limits.input_bytes:
             raise _too_large(self._limits)
@@ -149,7 +149,7 @@ class Sandbox:
 
     @asynccontextmanager
     async def _worker(self) -> AsyncIterator["_Worker"]:
-        """A worker for one file; it goes back to the pool only when nothing went wrong with it."""
+        """Yield a worker for one file; it goes back to the pool only when nothing went wrong with it."""
         async with self._turn:
             if self._closed:
                 raise RuntimeError("the sandbox is closed")
@@ -174,7 +174,7 @@ class Sandbox:
         return await _Worker.start(self._limits, memory=memory, task=self._task)
 
     async def _answer(self, worker: "_Worker", name: str, content: bytes, page: PageWanted = WHOLE_FILE) -> bytes:
-        """The worker's answer within the time, with its memory watched where the system does not."""
+        """Return the worker's answer within the time, with its memory watched where the system does not."""
         watch = asyncio.create_task(self._kill_over_limit(worker)) if self._watch_memory else None
         try:
             async with asyncio.timeout(self._limits.seconds):
@@ -229,7 +229,7 @@ class _Worker:
 
     @classmethod
     async def start(cls, limits: SandboxLimits, *, memory: int, task: str) -> Self:
-        """A fresh interpreter with a bare environment and a directory of its own."""
+        """Return a fresh interpreter with a bare environment and a directory of its own."""
         home = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="footnote-parse-")
         try:
             process = await asyncio.create_subprocess_exec(
@@ -329,7 +329,7 @@ def environment(home: str) -> dict[str, str]:
 
 
 async def _read(body: bytes) -> ParsedDocument:
-    """The reading in an answer, with turns for others in between."""
+    """Return the reading in an answer, with turns for others in between."""
     for parsed in in_slices(body):
         if parsed is not None:
             return parsed

@@ -30,13 +30,13 @@ class PageWanted:
     member: str = ""
 
     def header(self) -> dict[str, str | int]:
-        """What a request's header says of it; nothing of a whole file."""
+        """Return what a request's header says of it; nothing of a whole file."""
         given = {"page": self.number, "quote": self.quote, "member": self.member}
         return {name: value for name, value in given.items() if value}
 
     @classmethod
     def of(cls, header: dict[str, Any]) -> Self:
-        """The inverse."""
+        """Return the inverse."""
         page = header.get("page")
         number = None if page is None else int(page)
         return cls(number, str(header.get("quote", "")), str(header.get("member", "")))
@@ -46,14 +46,14 @@ WHOLE_FILE = PageWanted()
 
 
 def frame(*messages: dict[str, Any]) -> bytes:
-    """The messages as bytes: eight bytes of length, big-endian, then UTF-8 JSON, a line for each."""
+    """Return the messages as bytes: eight bytes of length, big-endian, then UTF-8 JSON, a line for each."""
     lines = (json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") for message in messages)
     body = b"\n".join(lines)
     return LENGTH.pack(len(body)) + body
 
 
 def from_parsed(parsed: ParsedDocument) -> list[dict[str, Any]]:
-    """A parsed document as messages to the parent process."""
+    """Return a parsed document as messages to the parent process."""
     head = {
         "title": parsed.title,
         "media_type": parsed.media_type,
@@ -75,7 +75,7 @@ def from_parsed(parsed: ParsedDocument) -> list[dict[str, Any]]:
 
 
 def _pieces(block: Block) -> Iterator[list[Any]]:
-    """A block as [whether more of it follows, text, numbers of lines, and with the last piece what else there is]."""
+    """Yield a block as [whether more follows, text, line numbers, and with the last piece the rest]."""
     texts = [block.text[start : start + SLICE] for start in range(0, len(block.text), SLICE)]
     lines = [block.lines[start : start + NUMBERS] for start in range(0, len(block.lines), NUMBERS)]
     *before, last = list(zip_longest(texts, lines, fillvalue="")) or [("", "")]
@@ -85,7 +85,7 @@ def _pieces(block: Block) -> Iterator[list[Any]]:
 
 
 def in_slices(body: bytes) -> Iterator[ParsedDocument | None]:
-    """The reading that an answer holds: None after each line, so that others may have their turn, and it at the end.
+    """Yield None after each line, so that other tasks get their turn, and the document at the end.
 
     The worker has met hostile bytes: nothing about its answer is taken on trust.
 

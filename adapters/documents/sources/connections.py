@@ -29,13 +29,13 @@ _GITHUB = re.compile(r"github://([\w.-]+):([\w.-]+)@([^/]+)/?(.*)")
 
 
 def scheme_of(address: str) -> str:
-    """The scheme in lower case, '' for what has none."""
+    """Return the scheme in lower case, '' for what has none."""
     match = _SCHEME.match(address)
     return match[1].lower() if match else ""
 
 
 def host_of(address: str) -> str | None:
-    """The host that an address names, for schemes that name one."""
+    """Return the host that an address names, for schemes that name one."""
     return None if scheme_of(address) in WITHOUT_HOST else urlsplit(address).hostname
 
 
@@ -67,7 +67,7 @@ def _is_below(address: str, beginning: str) -> bool:
 
 
 def join_address(address: str, relative: str) -> str:
-    """The address of something below another."""
+    """Return the address of something below another."""
     return f"{address.rstrip('/')}/{relative}" if relative else address
 
 
@@ -171,7 +171,7 @@ def _hosts(allowed: Iterable[str]) -> set[str]:
 
 
 def connection_options(scheme: str, peer: Peer | None) -> dict[str, Any]:
-    """What a driver is given so that it connects to the peer that was checked, and to nothing else. Raises OSError."""
+    """Return options that make a driver connect only to the peer that was checked. Raises OSError."""
     if peer is None or scheme not in PINNED:
         return {}
     options: dict[str, Any] = {"host_key_policy": _host_keys(), "channel_timeout": CONNECT_SECONDS}
@@ -181,7 +181,7 @@ def connection_options(scheme: str, peer: Peer | None) -> dict[str, Any]:
 
 
 def _connect(peer: Peer) -> socket.socket:
-    """A connection to the first of the checked addresses that answers. Raises OSError."""
+    """Return a connection to the first of the checked addresses that answers. Raises OSError."""
     failure: OSError = ConnectionRefusedError(f"{peer.host} has no address")
     for address in peer.addresses:
         try:

@@ -81,12 +81,12 @@ class FsspecFileStores:
         return why_not_allowed(address, self._allowed)
 
     async def files(self, address: str, *, limit: int) -> AsyncIterator[StoredFile]:
-        """The files at and below an address. Raises FetchRefused, ``PageGone`` where there is nothing."""
+        """Yield the files at and below an address. Raises FetchRefused, ``PageGone`` where there is nothing."""
         for file in await self._run_guarded(address, lambda peer: _list_files(address, peer, limit)):
             yield file
 
     async def read(self, address: str, *, version: str = "") -> tuple[StoredFile, bytes] | None:
-        """A file and its bytes; None when it is still of the version given. Raises FetchRefused, ``PageGone``."""
+        """Return a file and its bytes; None if it still has the version given. Raises FetchRefused, ``PageGone``."""
         return await self._run_guarded(address, lambda peer: _read(address, peer, version))
 
     async def _run_guarded(self, address: str, work: Callable[[Peer | None], T]) -> T:
@@ -135,7 +135,7 @@ def _raise_for_status(error: Exception) -> None:
 
 
 def _open(address: str, peer: Peer | None) -> tuple[Any, str]:
-    """The file system of an address and the path in it, nothing kept from earlier looks."""
+    """Return the file system of an address and the path in it, nothing kept from earlier looks."""
     import fsspec
 
     if scheme_of(address) == "git":
@@ -193,7 +193,7 @@ def _stored_file(address: str, info: Mapping[str, Any], remote: str) -> StoredFi
 
 
 def version_of(info: Mapping[str, Any]) -> str:
-    """What changes when the file does: the hash that its place keeps, else its time and size."""
+    """Return what changes when the file does: the hash that its place keeps, else its time and size."""
     stated = next((str(info[key]).strip('"') for key in _VERSIONS if info.get(key)), "")
     if not stated:
         time = next((_seconds(info[key]) for key in _TIMES if info.get(key) is not None), "")
@@ -202,7 +202,7 @@ def version_of(info: Mapping[str, Any]) -> str:
 
 
 def _seconds(time: Any) -> str:
-    """A time as one text, whether a driver gives it as a date here and as a number there."""
+    """Return a time as one text, whether a driver gives it as a date here and as a number there."""
     number = time.timestamp() if isinstance(time, datetime) else time
     return f"{number:.3f}" if isinstance(number, int | float) else str(number)
 

@@ -44,7 +44,7 @@ class GitFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec publish
             return ""
 
     def info(self, path: str, **_options: Any) -> dict[str, Any]:
-        """A file's or folder's name, kind, size in bytes and hash."""
+        """Return a file's or folder's name, kind, size in bytes and hash."""
         from dulwich.objects import Tree
 
         path = self._strip_protocol(path)
@@ -59,7 +59,7 @@ class GitFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec publish
         }
 
     def ls(self, path: str, detail: bool = True, **_options: Any) -> list[Any]:
-        """What is in a folder; submodules are left out."""
+        """Return what is in a folder; submodules are left out."""
         from dulwich.objects import Tree
 
         path = self._strip_protocol(path)
@@ -74,12 +74,12 @@ class GitFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec publish
         return [self.info(name) for name in names] if detail else names
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **_options: Any) -> bytes:
-        """A file's bytes."""
+        """Return a file's bytes."""
         found, _ = self._object_at(self._strip_protocol(path))
         return bytes(found.as_raw_string()[start:end])
 
     def _object_at(self, path: str) -> tuple[Any, int]:
-        """The object at a path and its mode. Raises FileNotFoundError."""
+        """Return the object at a path and its mode. Raises FileNotFoundError."""
         found, mode = self.repository[self._tree], 0o040000
         for name in filter(None, path.split("/")):
             try:
@@ -91,7 +91,7 @@ class GitFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec publish
 
 
 def _commit(repository: Any, ref: str) -> bytes:
-    """The commit that a name stands for. Raises FileNotFoundError."""
+    """Return the commit that a name stands for. Raises FileNotFoundError."""
     from dulwich.objects import Tag
 
     for name in (f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/remotes/origin/{ref}", ref):

@@ -41,18 +41,18 @@ class WebCrawler(Web):
         self._fetcher = fetcher
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> FetchResult:
-        """The bytes behind a link; see ``Fetcher.fetch``."""
+        """Return the bytes behind a link; see ``Fetcher.fetch``."""
         return await self._fetcher.fetch(url, etag=etag, last_modified=last_modified)
 
     def crawl(self, start_url: str, *, limit: int, pause: float, refused: Refused) -> AsyncIterator[FetchResult]:
-        """The pages of a site; see the function ``crawl``."""
+        """Return the pages of a site; see the function ``crawl``."""
         return crawl(self._fetcher, start_url, limit=limit, pause=pause, refused=refused)
 
 
 async def crawl(
     fetcher: Fetcher, start_url: str, *, limit: int, pause: float = 0.2, refused: Refused | None = None
 ) -> AsyncIterator[FetchResult]:
-    """The pages under the path of `start_url`, breadth first, or those that it lists when it is a sitemap.
+    """Yield the pages under the path of `start_url`, breadth first, or those that it lists when it is a sitemap.
 
     Args:
         fetcher: brings each page.
@@ -98,7 +98,7 @@ async def crawl(
 async def _pages(
     fetcher: Fetcher, first: FetchResult, queue: deque[str], pause: float, refused: Refused | None
 ) -> AsyncIterator[FetchResult]:
-    """The first page, then whatever is put into the queue meanwhile."""
+    """Yield the first page, then whatever is put into the queue meanwhile."""
     yield first
     while queue:
         url = queue.popleft()
@@ -133,13 +133,13 @@ class _Scope:
         return (parts.scheme, parts.netloc.lower()) == self._origin and inside and "/../" not in path
 
     def key(self, url: str) -> str:
-        """What makes two links the same page."""
+        """Return what makes two links the same page."""
         parts = urlsplit(url)
         return f"{parts.netloc.lower()}{parts.path or '/'}?{parts.query}"
 
 
 async def _robots(fetcher: Fetcher, url: str) -> RobotFileParser:
-    """The site's rules; a site without the file allows everything, one whose server fails forbids (RFC 9309)."""
+    """Return the site's rules; a site without the file allows everything, one whose server fails forbids (RFC 9309)."""
     robots = RobotFileParser()
     try:
         page = await fetcher.fetch(urljoin(url, "/robots.txt"))
@@ -159,7 +159,7 @@ def is_sitemap(page: FetchResult) -> bool:
 
 
 async def _sitemap_pages(fetcher: Fetcher, page: FetchResult, limit: int, refused: Refused | None) -> list[str]:
-    """The pages that a sitemap lists, through the sitemaps that it lists."""
+    """Return the pages that a sitemap lists, through the sitemaps that it lists."""
     found: list[str] = []
     waiting, asked = [page], 0
     while waiting and len(found) < limit * QUEUE_PER_PAGE:
@@ -242,7 +242,7 @@ class _Links(HTMLParser):
         self.base = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Called by the parser for every element."""
+        """Handle an element that the parser found."""
         values = dict(attrs)
         href = values.get("href")
         if href and tag == "base":

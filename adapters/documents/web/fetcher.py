@@ -41,7 +41,7 @@ URL_CHARS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Credential:
+class OriginCredential:
     """A header that goes to one origin alone, over https, and with no redirect."""
 
     origin: str
@@ -49,7 +49,7 @@ class Credential:
     value: str = field(repr=False)
 
 
-def credential_of(text: str) -> Credential | None:
+def credential_of(text: str) -> OriginCredential | None:
     """Read a credential as "https://wiki.example.org Cookie: session=…"; None for an empty text.
 
     Raises ConfigurationError, which does not repeat it.
@@ -62,7 +62,7 @@ def credential_of(text: str) -> Credential | None:
             "FETCH_CREDENTIAL is no origin with a header.",
             remedy="It looks like https://wiki.example.org Authorization: Bearer …, without a path.",
         )
-    return Credential(str(URL(found[1]).origin()), found[2], found[3])
+    return OriginCredential(str(URL(found[1]).origin()), found[2], found[3])
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Rules:
     max_bytes: int = 50 * 1024 * 1024
     seconds: float = 60.0
     redirects: int = 5
-    credential: Credential | None = None
+    credential: OriginCredential | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ async def resolve_with_system(host: str, port: int) -> list[str]:
 
 
 def make_socket(info: AddressInfo) -> socket.socket:
-    """A plain TCP socket for an address."""
+    """Return a plain TCP socket for an address."""
     return socket.socket(info[0], info[1], info[2])
 
 
@@ -136,7 +136,7 @@ class Fetcher:
         """Nothing is kept between fetches: each has connections of its own."""
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> FetchResult:
-        """The bytes behind a link.
+        """Return the bytes behind a link.
 
         Args:
             url: http or https.
@@ -199,7 +199,7 @@ class Fetcher:
             return _to_fetched(target.url, response, data)
 
     async def pinned_connector(self, url: str) -> aiohttp.TCPConnector:
-        """Connections to the checked addresses of one host, for several requests. Raises FetchRefused."""
+        """Return connections to the checked addresses of one host, for several requests. Raises FetchRefused."""
         return self._pinned_to(await self._check_target(self._parse_url(url)))
 
     def _pinned_to(self, target: Target, *, force_close: bool = False) -> aiohttp.TCPConnector:
@@ -211,7 +211,7 @@ class Fetcher:
         )
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
-        """The unpacked body, read only as far as the size allows."""
+        """Return the unpacked body, read only as far as the size allows."""
         most = self._rules.max_bytes
         if (response.content_length or 0) > most:
             raise _too_large(most)
@@ -223,7 +223,7 @@ class Fetcher:
         return bytes(body)
 
     def _parse_url(self, text: str) -> URL:
-        """The link, in a form that can only be read one way."""
+        """Return the link, in a form that can only be read one way."""
         if len(text) > URL_CHARS:
             raise FetchRefused("This link is too long.")
         if _ODD.search(text):
@@ -281,7 +281,7 @@ class Fetcher:
         return addresses
 
     def _pinned_socket_factory(self, target: Target) -> MakeSocket:
-        """The socket factory, which only knows the addresses of this target."""
+        """Return the socket factory, which only knows the addresses of this target."""
 
         def make(info: AddressInfo) -> socket.socket:
             if str(info[4][0]) not in target.addresses or info[4][1] != target.url.port:
@@ -300,7 +300,7 @@ class _PinnedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """The checked addresses of the one host that this connection is for, of either family."""
+        """Return the checked addresses of the one host that this connection is for, of either family."""
         del family
         if host.rstrip(".").lower() != (self._target.url.raw_host or "").rstrip(".").lower():
             raise OSError("another host than the one that was checked")
@@ -321,7 +321,7 @@ class _PinnedResolver(AbstractResolver):
 
 
 async def _unpack(response: aiohttp.ClientResponse, most: int) -> AsyncIterator[bytes]:
-    """The body's bytes, gzip and deflate undone piece by piece, never more than the limit at once."""
+    """Yield the body's bytes, gzip and deflate undone piece by piece, never more than the limit at once."""
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding in ("", "identity"):
         async for chunk in response.content.iter_chunked(_CHUNK):
@@ -355,7 +355,7 @@ def _to_fetched(url: URL, response: aiohttp.ClientResponse, data: bytes) -> Fetc
 
 
 def _file_name(url: URL, response: aiohttp.ClientResponse, media_type: str) -> str:
-    """What the server calls it, else the last part of the path, else the host; with a fitting ending."""
+    """Return what the server calls it, else the last part of the path, else the host; with a fitting ending."""
     disposition = response.content_disposition
     stated = disposition.filename if disposition is not None else None
     name = PurePosixPath(unquote(stated or url.raw_path).replace("\\", "/")).name

@@ -67,7 +67,7 @@ _QUOTES_OF_FILES = 3
 
 
 class ExtractiveReasoner:
-    """Implements ``core.ports.Reasoner`` by quoting."""
+    """Implements ``core.ports.reasoner.Reasoner`` by quoting."""
 
     def __init__(self, encoder: Encoder, reader: AnswerReader | None = None, known: KnownVectors | None = None) -> None:
         """Weigh with this encoder, or by words alone while it is away; read the best units with this reader.

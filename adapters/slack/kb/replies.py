@@ -123,10 +123,8 @@ class ReplyRenderer:
         rows: list[tuple[Sequence[Line], list[blocks.Block]]] = []
         for number, part in enumerate(parts):
             row = [
-                blocks.button(
-                    one.label, f"{kb_blocks.CHOICE}_{one.command.verb}_{number}", await self._offer(one, caller)
-                )
-                for one in part.actions
+                blocks.button(one.label, f"{kb_blocks.CHOICE}_{number}_{place}", await self._offer(one, caller))
+                for place, one in enumerate(part.actions)
             ]
             rows.append((part.lines, row))
         return rows

@@ -30,8 +30,8 @@ from core.model.answer import Answer
 from core.model.conversation import ThreadKey, Turn
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.model.incoming_events import IncomingMessage, ReplyTarget
-from core.service.actions.presses import AnswerAction, HandedOver, PressResult, Shared, press_button
-from core.service.actions.wording import NOBODY_TO_CALL
+from core.service.actions.presses import AnswerAction, HandedOver, OwnerTold, PressResult, Shared, press_button
+from core.service.actions.wording import NOBODY_TO_CALL, TOLD_OWNER
 from core.service.kb.results import is_success
 from core.service.one_time_actions import PressOutcome
 
@@ -51,6 +51,7 @@ class AnswerButtonListeners:
         app.action(blocks.QUOTES)(self._listener(self._shown(AnswerAction.QUOTES, views.QUOTES_TITLE)))
         app.action(blocks.WHY)(self._listener(self._shown(AnswerAction.WHY, "Why")))
         app.action(blocks.HANDOFF)(self._listener(self._done(AnswerAction.HANDOFF)))
+        app.action(blocks.OWNER)(self._listener(self._done(AnswerAction.OWNER)))
         app.action(blocks.STOP)(self._listener(self._stop))
         app.action(re.compile(f"^{blocks.FOLLOW_UP}_"))(self._listener(self._ask_follow_up))
         app.action(blocks.SHARE)(self._then_removed(self._done(AnswerAction.SHARE)))
@@ -102,7 +103,7 @@ class AnswerButtonListeners:
         return show
 
     def _done(self, action: AnswerAction) -> Callable[[Press], Awaitable[None]]:
-        """Do what this button stands for in the thread. Raises NotFound, Denied and AlreadyDone."""
+        """Do what this button stands for in the thread. Raises NotFound, Denied, AlreadyDone and Busy."""
 
         async def do(press: Press) -> None:
             calls = action is AnswerAction.HANDOFF
@@ -115,6 +116,8 @@ class AnswerButtonListeners:
                         await self._call_person(press, turn, handoff)
                     case Shared(turn):
                         await self._post_shared(press, turn)
+                    case OwnerTold():
+                        await self.workspace.messages.post_privately(press.thread, press.user, TOLD_OWNER)
                     case _:
                         raise TypeError(f"{action} is shown in a form.")
 

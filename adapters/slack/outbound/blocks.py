@@ -28,9 +28,9 @@ MOST_SOURCES = 12  # below one answer; *Show quotes* has all
 MOST_NOTICES = 5
 BUTTON = 75  # characters of a label: https://docs.slack.dev/reference/block-kit/block-elements/button-element
 
-STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE, FOLLOW_UP, AGAIN = (
+STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE, FOLLOW_UP, AGAIN, OWNER = (
     f"footnote_{name}"
-    for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share", "follow_up", "again")
+    for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share", "follow_up", "again", "owner")
 )
 CHOICES = "footnote_choices"  # the block that holds a checkpoint's buttons
 _WITH_BUTTONS = {"actions", "context_actions"}
@@ -186,6 +186,7 @@ _ACTION_IDS = {
     AnswerAction.WHY: WHY,
     AnswerAction.SHARE: SHARE,
     AnswerAction.HANDOFF: HANDOFF,
+    AnswerAction.OWNER: OWNER,
 }
 
 

@@ -13,7 +13,7 @@ from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, threshold_name
 from core.model.markdown_lines import without_marks
 from core.service.actions.answers import Quotes
-from core.service.actions.presses import HandedOver, PressResult, Rated, Shared
+from core.service.actions.presses import HandedOver, OwnerTold, PressResult, Rated, Shared
 from core.service.actions.wording import IN_OWN_WORDS, explanation_text
 from core.service.channel_settings import (
     BEHAVIOUR_LABELS,
@@ -95,7 +95,7 @@ def of_press(outcome: PressResult) -> View:
             return quotes(outcome)
         case Explanation():
             return note("Why", explanation_text(outcome))
-        case Rated() | HandedOver() | Shared():
+        case Rated() | HandedOver() | Shared() | OwnerTold():
             raise TypeError(f"{type(outcome).__name__} is shown in the channel.")
         case _:
             assert_never(outcome)

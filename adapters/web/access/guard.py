@@ -4,7 +4,9 @@ The Host must be ours, a session must stand behind it, and what changes somethin
 Origin and the session's own token say so. Errors become one line with a remedy.
 """
 
+import asyncio
 import hmac
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -16,14 +18,25 @@ from adapters.web.access.forms import KIND, MultipartForm, read_form
 from adapters.web.access.rules import AccessRules, audience_of
 from adapters.web.pages import SECURITY_HEADERS, Pages, wants_part
 from adapters.web.routing import MULTIPART, Right, Route, Visitor
-from core.model.errors import WENT_WRONG, Busy, Denied, DocumentRejected, FootnoteError, NotFound, Unavailable
+from core.model.errors import (
+    WENT_WRONG,
+    Busy,
+    Denied,
+    DocumentRejected,
+    FootnoteError,
+    NotFound,
+    PlatformUnavailable,
+    Unavailable,
+)
 from core.ports.access import Audit, SignInMethod, WebSession, WebSessions
+from core.ports.platform import Platform
 
 COOKIE = "footnote"
 VISITOR = web.RequestKey("visitor", Visitor)
 CSRF_FIELD, CSRF_HEADER = "csrf", "X-CSRF-Token"
 _HEADINGS = {403: "Access denied", 404: "Not found", 405: "Not found", 429: "Too many requests"}
 CHANGES_A_MINUTE = 120
+RIGHTS_SECONDS = 10.0  # for looking up whether somebody still is an admin in their chat
 _MINUTE = 60
 _STATUS: tuple[tuple[type[FootnoteError], int], ...] = (
     (NotFound, 404),
@@ -38,12 +51,13 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Stands before every route of the page."""
+    """Stands before every route of the page. ``chats`` are the platforms of this process."""
 
     rules: AccessRules
     sessions: WebSessions
     audit: Audit
     pages: Pages
+    chats: Sequence[Platform] = ()
 
     def protect(self, route: Route) -> web.RouteDef:
         """Return the route as the server takes it, for those only who have its right."""
@@ -119,6 +133,9 @@ class Guard:
         """Return the session, and its token where the browser has to be given one."""
         token = request.cookies.get(COOKIE, "")
         session = await self.sessions.read(token) if token else None
+        if session is not None and not await self.holds(session):
+            await self.sessions.end(token)
+            session = None
         if not self.rules.identity_header:
             return "", session
         named = self.rules.identity(request.remote or "", request.headers.get(self.rules.identity_header, ""))
@@ -129,6 +146,24 @@ class Guard:
         if session is not None and session.method is SignInMethod.CHAT:
             return "", session
         return await self.sessions.begin(named), named
+
+    async def holds(self, session: WebSession) -> bool:
+        """Whether it is still good: whoever came by a link from a chat must be an admin there now.
+
+        Raises PlatformUnavailable where that cannot be looked up.
+        """
+        if session.method is not SignInMethod.CHAT:
+            return True
+        thread = session.thread
+        platform = next((one for one in self.chats if thread is not None and one.name == thread.platform), None)
+        if platform is None or thread is None:
+            return False
+        try:
+            async with asyncio.timeout(RIGHTS_SECONDS):
+                rights = await platform.permissions(session.person, thread)
+        except TimeoutError:
+            raise PlatformUnavailable("Your rights cannot be looked up now.", remedy="Try again in a moment.") from None
+        return rights.is_admin
 
     async def _check_change(self, request: web.Request, visitor: Visitor) -> None:
         check_origin(request)

@@ -19,6 +19,7 @@ HASHING = 2  # passwords looked at beside each other: each takes 32 MB and a cor
 _MINUTE = 60
 CONNECTIONS = "/connections"
 USED_UP = "This link has been used, or its time is over."
+NO_ADMIN = "This link is for admins of the chat that it came from, and you are none there now."
 WRONG = "That is not the password."
 
 
@@ -36,7 +37,7 @@ class SignIn:
         return (
             web.get("/sign-in", self.guard.outermost(self._page)),
             web.post("/sign-in", self.guard.outermost(self._password)),
-            web.get("/sign-in/{code}", self.guard.outermost(self._link)),
+            web.get("/sign-in/{code}", self.guard.outermost(self._link), allow_head=False),  # a HEAD uses no link up
         )
 
     def routes(self) -> tuple[Route, ...]:
@@ -63,8 +64,10 @@ class SignIn:
         await self._slowly(request)
         session = await self.sessions.take_code(request.match_info["code"])
         before = await self.guard.session(request)
+        if session is not None and not await self.guard.holds(session):
+            return self._form(request, NO_ADMIN, 403)
         if session is not None and session.method is SignInMethod.CHAT:
-            if before is not None and before.is_admin:  # what they have opens more
+            if before is not None and before.is_admin and before.method is not SignInMethod.CHAT:  # it opens more
                 return web.Response(status=303, headers={"Location": CONNECTIONS})
             return await self._signed_in(session, CONNECTIONS)
         if session is not None:

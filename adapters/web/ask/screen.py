@@ -27,7 +27,7 @@ from core.model.message_text import LONGEST_QUESTION, too_long
 from core.ports.inbox import Inbox
 from core.service.actions.presses import AnswerAction, AnswerPress, press_button
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import outcome_text
+from core.service.actions.wording import TOLD_OWNER, outcome_text
 from core.service.attached_files import ABOUT_FILES
 from core.service.explanations import Explanation
 from core.service.help import ExampleQuestions
@@ -77,6 +77,7 @@ class AskScreen:
             Route("POST", question + "/rate", self._rate),
             Route("POST", question + "/correct", self._correct),
             Route("GET", question + "/why", self._why),
+            Route("POST", question + "/owner", self._tell_owner),
         )
 
     # --- looking
@@ -246,6 +247,15 @@ class AskScreen:
             turn.question, answer, None, visitor.caller(), trace_id=turn.trace_id, bases=kept.source_bases
         )
         return self.pages.part("_reply.html", text=told_with_jobs(result), ok=is_success(result))
+
+    async def _tell_owner(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+        message = await self._message(request, visitor)
+        turn = await self.turns.one(visitor, message)
+        async with press_button(self.actions.answers, AnswerAction.OWNER, _pressed(visitor, message, turn)):
+            pass  # the press said all
+        if wants_part(request):
+            return self.pages.part("_reply.html", text=TOLD_OWNER, ok=True)
+        return self.pages.html(request, visitor, "said.html", text=TOLD_OWNER)
 
     # --- forgetting
 

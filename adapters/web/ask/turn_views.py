@@ -57,6 +57,7 @@ class TurnView:
     checked: str = ""
     rating: str = ""
     follow_ups: tuple[FollowUp, ...] = ()  # what could be asked next
+    differs: bool = False  # two of its sources
 
     @property
     def conversation(self) -> str:
@@ -110,6 +111,7 @@ class TurnViews:
             checked=support_summary(shown.answer),
             rating=kept.rating,
             follow_ups=shown.answer.follow_ups,
+            differs=shown.answer.dispute is not None,
         )
 
     async def trace_of(self, message: IncomingMessage) -> str:

@@ -21,6 +21,7 @@ from core.service.actions.wording import (
     NOT_YOURS_TO_SHARE,
     SHARED_ALREADY,
 )
+from core.service.disputes.decisions import DisputeReports, disputed_sources
 from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import follow_ups_in
 from core.service.one_time_actions import OneTimeAction, OneTimeActions
@@ -72,6 +73,7 @@ class AnswerActions:
     feedback: FeedbackStore
     message_states: MessageStateStore
     audit: Audit
+    disputes: DisputeReports
 
     async def find(self, thread: ThreadKey, trace_id: str) -> Turn:
         """Return a turn of this thread for an action that shows none of it. Raises NotFound."""
@@ -138,6 +140,17 @@ class AnswerActions:
         handoff = Handoff(thread=thread, trace=trace_id, person=person.id)
         async with OneTimeActions(self.message_states).once(handoff, CALLED_ALREADY):
             yield turn
+
+    async def tell_owner(self, thread: ThreadKey, trace_id: str, person: Person, reader: Audience) -> None:
+        """Have admins decide which of the two sources that differ in an answer is right.
+
+        Raises NotFound when they are no longer known or this reader may not read both, AlreadyDone, and Busy.
+        """
+        turn = await self.read(thread, trace_id, reader)
+        sides = disputed_sources(await self.trace_store.trace(trace_id))
+        if not sides:
+            raise NotFound(GONE)
+        await self.disputes.report(turn.rewritten or turn.question, sides, person)
 
     @asynccontextmanager
     async def share(

@@ -26,6 +26,7 @@ class AnswerAction(StrEnum):
     HELPFUL = "helpful"
     UNHELPFUL = "unhelpful"
     HANDOFF = "handoff"
+    OWNER = "owner"
     SHARE = "share"
 
 
@@ -65,7 +66,12 @@ class Shared:
     turn: Turn
 
 
-PressResult = Quotes | Explanation | Rated | HandedOver | Shared
+@dataclass(frozen=True, slots=True)
+class OwnerTold:
+    """Say that admins will decide between two sources."""
+
+
+PressResult = Quotes | Explanation | Rated | HandedOver | Shared | OwnerTold
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +124,16 @@ async def _share(answers: AnswerActions, press: AnswerPress) -> AsyncIterator[Pr
         yield Shared(turn)
 
 
+@asynccontextmanager
+async def _tell_owner(answers: AnswerActions, press: AnswerPress) -> AsyncIterator[PressResult]:
+    await answers.tell_owner(press.thread, press.trace_id, press.person, await press.reader())
+    yield OwnerTold()
+
+
 ROWS = {
     AnswerAction.QUOTES: ActionRow("Show quotes", lambda below: bool(below.answer.citations), _quotes),
     AnswerAction.WHY: ActionRow("Why", lambda below: below.answer.is_rateable, _why),
+    AnswerAction.OWNER: ActionRow("Tell the owner", lambda below: below.answer.dispute is not None, _tell_owner),
     AnswerAction.HELPFUL: ActionRow("Helpful", lambda below: below.answer.is_rateable, _rate(helpful=True)),
     AnswerAction.UNHELPFUL: ActionRow("Not helpful", lambda below: below.answer.is_rateable, _rate(helpful=False)),
     AnswerAction.SHARE: ActionRow(

@@ -23,6 +23,7 @@ from core.service.actions.answers import AnswerActions
 from core.service.actions.questions import QuestionActions
 from core.service.actions.wording import NOT_YOURS_TO_FORGET, PersonForgotten, ThreadForgotten, ThreadMuted
 from core.service.channel_settings import SettingsService
+from core.service.disputes.decisions import DisputeReports
 from core.service.visibility import VisibleBases
 
 MOST_THREADS, MOST_RECENT = 20, 5  # that are looked through, and that are shown, of what somebody asked
@@ -126,12 +127,13 @@ class UserActions:
         message_states: MessageStateStore,
         checkpoints: Checkpoints,
         defaults: ChannelSettings,
+        disputes: DisputeReports,
     ) -> "UserActions":
         """Return all of them, over these stores; ``defaults`` are the settings of places where nothing was chosen."""
         bases = VisibleBases(catalog)
         return cls(
             questions=QuestionActions(checkpoints, message_states, inbox, audit),
-            answers=AnswerActions(memory, trace_store, bases, feedback, message_states, audit),
+            answers=AnswerActions(memory, trace_store, bases, feedback, message_states, audit, disputes),
             memory=MemoryControls(memory, audit),
             settings=SettingsService(settings_store, catalog, audit, defaults),
             bases=bases,

@@ -48,6 +48,9 @@ NOBODY_TO_CALL = "Nobody is set up to answer questions here. An admin can choose
 ASKED_ALREADY = "That has already been asked. The answer is in this conversation."
 CALLED_ALREADY = "Someone has already been asked about this answer. Please give them time."
 SHARED_ALREADY = "It has already been shared."
+TOLD_OWNER = "Thank you. An admin who can read both sources can now decide which one is right."
+OWNER_TOLD = "The admins already know that these two sources differ."
+OWNER_DECIDED = "An admin has already decided about these two sources."
 THIS_THREAD = "this thread"
 STAYS = (
     "I keep the record of admin actions, messages that became documents (an admin can remove those), and, without"

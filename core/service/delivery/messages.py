@@ -221,7 +221,7 @@ class AnswerMessages(Generic[Payload]):
         return frozenset((*self.kept.cards, *self.kept.messages))
 
     def _id(self, number: int) -> str:
-        """The id of the first message, number 0, or of one that follows it; empty while there is none."""
+        """Return the id of the first message, number 0, or of one that follows it; empty while there is none."""
         kept = self.kept
         return (kept.first, *kept.parts)[number] if number <= len(kept.parts) else ""
 

@@ -43,7 +43,7 @@ class Progress(Generic[Payload]):
         return self._messages.manners.edit_seconds
 
     def render(self) -> Payload:
-        """The work as a message."""
+        """Return the work as a message."""
         return self._renderer.progress(self.work, self._messages.place)
 
     # --- what is new

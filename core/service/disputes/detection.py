@@ -71,7 +71,7 @@ def find_disagreement(question: str, answer: Answer, library: EvidenceLibrary) -
         if item is not None:
             cited += statements_of(item, within=citation.quote)
     others = [one for item in _found(library) for one in statements_of(item)]
-    found = [pair for pair in map(_ordered, _pairs(question, cited, others)) if pair is not None]
+    found = map(_ordered, _pairs(question, cited, others))
     return max(found, key=lambda pair: (pair.dated, pair.newer.source.passage.dated), default=None)
 
 
@@ -92,7 +92,7 @@ def _pairs(
     )
 
 
-def _ordered(pair: tuple[Statement, Statement]) -> Disagreement | None:
+def _ordered(pair: tuple[Statement, Statement]) -> Disagreement:
     one, other = pair
     if other.source.passage.dated > one.source.passage.dated:
         one, other = other, one

@@ -10,9 +10,11 @@ from core.agent.run import Run
 from core.model.answer import Answer, Citation, Dispute, Outcome
 from core.model.answer_links import without_foreign_links
 from core.model.events import AgentCompleted, AgentEvent
-from core.model.evidence import Evidence
+from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.languages import language_of
 from core.model.text import without_markers, words
+from core.ports.job_store import DisputedSource
+from core.service.disputes.decisions import DECISION, decision_text, settles
 from core.service.disputes.detection import Disagreement, find_disagreement
 from core.service.disputes.statements import Statement
 
@@ -24,13 +26,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """How a dispute is said. ``source`` takes a title and where it is, ``says`` a source, a quote and a number."""
+    """How a dispute is said. ``newer``, ``older`` and ``says`` take the title of a source with its date and place."""
 
     differ: str
     undated: str
     newer: str
     older: str
     says: str
+    decided: str
 
 
 _WORDINGS = {
@@ -40,6 +43,7 @@ _WORDINGS = {
         "The newer one, {}, says",
         "The older one, {}, says",
         "{} says",
+        "**An admin has decided between two sources.**",
     ),
     "de": _Wording(
         "**Zwei Quellen widersprechen sich.**",
@@ -47,6 +51,7 @@ _WORDINGS = {
         "In der neueren, {}, steht",
         "In der älteren, {}, steht",
         "In {} steht",
+        "**Zwischen zwei Quellen ist entschieden.**",
     ),
     "fr": _Wording(
         "**Deux sources se contredisent.**",
@@ -54,6 +59,7 @@ _WORDINGS = {
         "La plus récente, {}, dit",
         "La plus ancienne, {}, dit",
         "{} dit",
+        "**Entre deux sources, une décision a été prise.**",
     ),
     "es": _Wording(
         "**Dos fuentes se contradicen.**",
@@ -61,38 +67,85 @@ _WORDINGS = {
         "La más reciente, {}, dice",
         "La más antigua, {}, dice",
         "{} dice",
+        "**Entre dos fuentes, se ha tomado una decisión.**",
     ),
 }
 
 
 async def with_dispute(run: Run, event: AgentEvent) -> AgentEvent:
-    """Return the event; of an answer whose sources another one contradicts, with both values said first.
+    """Say first in an answer what its sources contradict; return any other event as it is.
 
-    Where comparing takes too long or fails, the answer comes without it, and that is logged.
+    An answer never fails over this: what goes wrong, or takes too long, is logged, and the answer stays as it was.
     """
     if not isinstance(event, AgentCompleted) or event.answer.outcome is not Outcome.ANSWERED:
         return event
     library, question = run.inquiry.library, run.inquiry.standalone
     try:
         async with asyncio.timeout(SECONDS):
-            found = await asyncio.to_thread(find_disagreement, question, event.answer, library)
-        return event if found is None else replace(event, answer=_shown(run, event.answer, found))
+            found = await asyncio.to_thread(_compare, question, event.answer, library)
+        match found:
+            case Evidence():
+                return replace(event, answer=_with_decision(run, event.answer, found))
+            case Disagreement():
+                return replace(event, answer=_shown(run, event.answer, found))
     except TimeoutError:
         log.warning("no_disputes", extra={"trace_id": run.inquiry.id, "reason": "timeout"})
     except Exception:
-        log.warning("no_disputes", exc_info=True, extra={"trace_id": run.inquiry.id, "reason": "error"})
+        log.exception("no_disputes", extra={"trace_id": run.inquiry.id})
     return event
+
+
+def _compare(question: str, answer: Answer, library: EvidenceLibrary) -> Disagreement | Evidence | None:
+    """Return the plainest disagreement that nobody decided, else a decision that the answer does not cite."""
+    everything = (*library.items, *(Evidence(0, hit, "") for hit in library.further))
+    decisions = [item for item in everything if item.passage.source.startswith(DECISION)]
+    decided: Evidence | None = None
+    while (found := find_disagreement(question, answer, library)) is not None:
+        both = (found.newer, found.older)
+        sides = tuple(map(_side, both))
+        holds = next((one for one in decisions if settles(one.passage.source, sides)), None)
+        settled = {one.source.passage.id for one in both if holds and one.source.passage.source != holds.passage.source}
+        if holds is None or not settled:
+            return found
+        decided = decided or holds
+        library = EvidenceLibrary(
+            tuple(item for item in library.items if item.passage.id not in settled),
+            tuple(hit for hit in library.further if hit.passage.id not in settled),
+        )
+    if decided is None or any(one.passage == decided.passage.id for one in answer.citations):
+        return None
+    return decided
+
+
+def _side(statement: Statement) -> DisputedSource:
+    passage = statement.source.passage
+    return DisputedSource(passage.knowledge_base, passage.source, passage.title, _quote(statement), passage.dated)
+
+
+def _with_decision(run: Run, answer: Answer, decision: Evidence) -> Answer:
+    """Return the answer, with what an admin decided between its source and another one said first."""
+    citations = list(answer.citations)
+    text = decision_text(decision.passage.text)
+    number, wording = _cited(run, decision, text, citations), _WORDINGS[language_of(run.inquiry.question)]
+    named = _named(next(one for one in citations if one.n == number))
+    said = f"{wording.decided} {wording.says.format(named)}: “{_clipped(text)}” [{number}]"
+    return _headed(run, answer, citations, said, (text,))
 
 
 def _shown(run: Run, answer: Answer, found: Disagreement) -> Answer:
     citations = list(answer.citations)
-    newer, older = (_cited(run, one, citations) for one in (found.newer, found.older))
+    newer, older = (_cited(run, one.source, one.text, citations) for one in (found.newer, found.older))
     dispute = Dispute(newer, older, _quote(found.newer), _quote(found.older), found.dated)
     said = dispute_text(dispute, citations, language_of(run.inquiry.question))
+    return replace(_headed(run, answer, citations, said, (found.newer.text, found.older.text)), dispute=dispute)
+
+
+def _headed(run: Run, answer: Answer, citations: list[Citation], said: str, quoted: tuple[str, ...]) -> Answer:
+    """Return the answer below what is said first, without paragraphs that only repeat what that quotes."""
     items = [item for one in citations if (item := run.inquiry.library.get(one.evidence)) is not None]
     safe = without_foreign_links(said, source_links(run.inquiry.library, items, run.deps.link_hosts))
-    rest = _without_repeated(answer.text, (found.newer.text, found.older.text))
-    return replace(answer, text="\n\n".join(filter(None, (safe, rest))), citations=tuple(citations), dispute=dispute)
+    rest = _without_repeated(answer.text, quoted)
+    return replace(answer, text="\n\n".join(filter(None, (safe, rest))), citations=tuple(citations))
 
 
 def dispute_text(dispute: Dispute, citations: list[Citation], language: str) -> str:
@@ -113,17 +166,21 @@ def _named(source: Citation) -> str:
 
 
 def _quote(statement: Statement) -> str:
-    said = running_text(statement.quote)
+    return _clipped(statement.quote)
+
+
+def _clipped(quote: str) -> str:
+    said = running_text(quote)
     return said if len(said) <= MOST_QUOTED else f"{said[: MOST_QUOTED - 1]}…"
 
 
-def _cited(run: Run, statement: Statement, citations: list[Citation]) -> int:
-    """Return the number of the citation of a statement's passage, which is added where there is none."""
+def _cited(run: Run, source: Evidence, text: str, citations: list[Citation]) -> int:
+    """Return the number of the citation of a passage, which is added for this text of it where there is none."""
     for one in citations:
-        if one.passage == statement.source.passage.id:
+        if one.passage == source.passage.id:
             return one.n
-    item = _in_library(run, statement.source)
-    citations.append(citation(len(citations) + 1, item, run.inquiry.standalone, (statement.text,)))
+    item = _in_library(run, source)
+    citations.append(citation(len(citations) + 1, item, run.inquiry.standalone, (text,)))
     return citations[-1].n
 
 

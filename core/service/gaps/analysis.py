@@ -49,7 +49,7 @@ class Reader:
         return (key.platform, key.space) in self.workspaces
 
     def redact(self, question: LoggedQuestion) -> LoggedQuestion:
-        """The question, without its words where they may not see them."""
+        """Return the question, without its words where they may not see them."""
         hidden = question.for_operator and not self.is_operator
         return replace(question, private=True, question="") if hidden else question
 
@@ -64,7 +64,7 @@ class GapAnalysis:
     clock: Clock
 
     async def report(self, period: timedelta, reader: Reader) -> GapReport:
-        """What was asked in the last so many days (at most 180), and what was lacking. Raises StoreUnavailable."""
+        """Report what was asked in the last days (at most 180), and what was missing. Raises StoreUnavailable."""
         until = self.clock.now()
         since = until - min(period, LONGEST)
         asked = [reader.redact(one) async for one in self.log.since(since) if reader.may_count(one)]

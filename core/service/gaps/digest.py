@@ -5,7 +5,6 @@ documents of bases that the channel may read.
 """
 
 import asyncio
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -19,7 +18,7 @@ from core.ports.message_state import MessageStateStore
 from core.ports.platform import Announcements
 from core.service.gaps.analysis import GapAnalysis, Reader
 from core.service.gaps.report import Gap, GapReport
-from core.service.leases import pause
+from core.service.leases import repeat
 from core.service.visibility import VisibleBases
 
 WEEK = timedelta(days=7)
@@ -27,8 +26,6 @@ FIRST = datetime(2024, 1, 1, 8, tzinfo=UTC)  # a Monday, at eight
 LOOK_SECONDS = 600.0  # between two looks at whether it is time
 MOST = 5  # gaps told
 LONGEST = 160  # characters of a question
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +49,7 @@ class GapDigest:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Post the digest when it is due, until ``stop`` is set."""
-        while not stop.is_set():
-            try:
-                await self.look()
-            except FootnoteError as error:
-                log.warning("digest_not_posted", extra={"channel": str(self.channel), "reason": str(error)})
-            await pause(stop, LOOK_SECONDS)
+        await repeat(self.look, LOOK_SECONDS, stop, "digest_not_posted")
 
     async def look(self) -> bool:
         """Post the digest where its time has come and nobody has; whether it was posted here.
@@ -88,7 +80,7 @@ class GapDigest:
 
 
 def digest_text(report: GapReport) -> str:
-    """The report of a week in a few lines of plain text."""
+    """Return the report of a week in a few lines of plain text."""
     last = report.weeks[-1]
     shares = f"{last.answered} answered, {last.abstained} not found in the documents, {last.disliked} rated not helpful"
     head = f"Unanswered questions of the last 7 days. In all {_count(report.asked, 'question')}: {shares}."
@@ -100,12 +92,12 @@ def digest_text(report: GapReport) -> str:
 
 
 def gaps_in_words(report: GapReport) -> list[Gap]:
-    """The gaps whose words may be shown."""
+    """Return the gaps whose words may be shown."""
     return [gap for gap in report.gaps if gap.title]
 
 
 def gap_line(number: int, gap: Gap) -> str:
-    """A gap in one line of plain text."""
+    """Return a gap in one line of plain text."""
     title = gap.title if len(gap.title) <= LONGEST else f"{gap.title[: LONGEST - 1]}…"
     near = f"; nearest: {gap.nearest[0].document.title}" if gap.nearest else ""
     people = f"{gap.people} {'person' if gap.people == 1 else 'people'}"

@@ -22,7 +22,7 @@ class Documents:
 
     @classmethod
     def of(cls, documents: Sequence[Document], now: datetime) -> "Documents":
-        """These documents, by id."""
+        """Return these documents, by id."""
         return cls({document.id: document for document in documents}, now)
 
     def reference(self, document_id: str) -> DocumentReference:
@@ -71,7 +71,7 @@ def documents_used(asked: Sequence[LoggedQuestion], documents: Documents) -> Doc
 
 
 def _date(text: str) -> date | None:
-    """The day of an ISO date or timestamp, of which the month or the day may be missing."""
+    """Return the day of an ISO date or timestamp, of which the month or the day may be missing."""
     try:
         return datetime.fromisoformat(text).astimezone(UTC).date()
     except ValueError:

@@ -51,7 +51,7 @@ class GapDrafts:
     capabilities: Mapping[str, PlatformCapabilities] = field(default_factory=dict)  # of platforms connected here
 
     async def begin(self, gap: Gap, visible: frozenset[str]) -> Draft:
-        """A draft from the words of these questions' threads that readers of the ``visible`` bases may read.
+        """Return a draft from the words of these questions' threads that readers of the ``visible`` bases may read.
 
         Raises NotFound where there are no words that may be shown.
         """
@@ -95,7 +95,7 @@ class GapDrafts:
         return proposal
 
     async def _thread_texts(self, gap: Gap) -> AsyncIterator[str]:
-        """What people said after the question in its thread, where its platform is connected and has it still."""
+        """Yield what people said after the question in its thread, where its platform is connected and has it still."""
         asked = {example.question.casefold() for example in gap.examples}
         for thread in list(dict.fromkeys(example.thread for example in gap.examples))[:MOST_THREADS]:
             key = ThreadKey.parse(thread)
@@ -113,7 +113,7 @@ class GapDrafts:
                     yield f"- **{said.author}**, {said.at:%Y-%m-%d}: {text}"
 
     async def _rated_answers(self, gap: Gap) -> AsyncIterator[str]:
-        """What people wrote when they rated the answers to these questions, by name."""
+        """Yield what people wrote when they rated the answers to these questions, by name."""
         traces = {example.trace_id for example in gap.examples}
         async for word in self.feedback.all():
             if word.trace_id in traces and word.reason:

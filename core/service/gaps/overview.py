@@ -25,7 +25,7 @@ class GapOverview:
     audit: Audit
 
     async def lines(self, person: Person, *, is_admin: bool, workspace: tuple[str, str]) -> tuple[str, ...]:
-        """A line for each gap, the one that most people met first. ``workspace``: its platform and space.
+        """Return a line for each gap, the one that most people met first. ``workspace``: its platform and space.
 
         Raises Denied, on record, for who is no admin, and StoreUnavailable.
         """

@@ -26,7 +26,7 @@ BATCH = 4_000  # grouped at once: 128 MB; the pairs of more do not fit where Foo
 
 
 def group_by_meaning(vectors: "Vectors", everything: "Vectors | None" = None) -> Sequence[int]:
-    """The group of each of these, from 0: (n, dimension), of unit length, the newest first.
+    """Return the group of each of these, from 0: (n, dimension), of unit length, the newest first.
 
     ``everything`` that was asked in the same time says what all questions have in common; without it these do. Beyond
     a batch, older ones join the group whose middle is near enough, and what is left is grouped among itself.
@@ -54,7 +54,7 @@ def middle_of(vectors: "Vectors") -> int:
 
 
 def _nearest_group(points: "Vectors", before: "Vectors", groups: "Groups", limit: float) -> "Groups":
-    """The group whose members are on average nearest, where that is within the limit; else -1."""
+    """Return the group whose members are on average nearest, where that is within the limit; else -1."""
     import numpy as np
 
     middles = np.zeros((int(groups.max()) + 1, points.shape[1]), dtype=np.float32)
@@ -67,7 +67,7 @@ def _nearest_group(points: "Vectors", before: "Vectors", groups: "Groups", limit
 
 
 def _link(points: "Vectors", limit: float) -> "Groups":
-    """Groups from 0, by average linkage."""
+    """Group by average linkage, from single members."""
     import numpy as np
     from scipy.cluster.hierarchy import fcluster, linkage
 

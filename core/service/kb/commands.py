@@ -55,7 +55,8 @@ class KbCommand:
     """One subcommand with what was given to it; what a verb has no use for is ignored.
 
     ``target`` is a link (ingest, schedule), a document by title, path or id (show, remove, restore, refresh), a job's
-    id (cancel) or a proposal's (approve, reject). Empty where a whole base is meant.
+    id (cancel) or a proposal's (approve, reject); between two sources that differ, with the ruling behind the id.
+    Empty where a whole base is meant.
     """
 
     verb: KbVerb

@@ -13,6 +13,7 @@ from core.model.jobs import ItemKind, Job, JobItem, JobKind
 from core.model.knowledge import KnowledgeBase, narrowest_base
 from core.ports.job_store import Decision, Proposal, ProposalStore
 from core.ports.question_log import QuestionLog
+from core.service.disputes.decisions import decide
 from core.service.kb.command_audit import CommandAudit
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.item_sources import file_name
@@ -34,6 +35,7 @@ from core.service.kb.wording import decision_line
 
 DRAFT = "draft"  # a proposal's source begins with it where it came from a gap
 PLACEHOLDER = "(to be written)"
+UNKNOWN = "There is no such proposal, or it has already been decided."
 _NOTES = re.compile(r"^(?:## (?:Asked|Said about it)|Nearest so far: .*)$", re.MULTILINE)  # below a draft's own text
 MOST_TITLE = 200  # characters
 MOST_QUESTION = 160  # characters of a question that become the title of its correction
@@ -158,12 +160,16 @@ class Proposals:
 
     async def _decide(self, command: KbCommand, caller: Caller) -> KbOutcome:
         """Decide. What is approved is enqueued, by this process or by the next that looks."""
-        approving, name = command.verb is KbVerb.APPROVE, command.target.strip()
+        approving, (name, _, ruling) = command.verb is KbVerb.APPROVE, command.target.strip().partition(" ")
         proposal = await self.proposal_store.proposal(name)
+        if proposal is not None and not await self.queries.may_see(proposal, caller):
+            raise NotFound(UNKNOWN)
         if proposal is None:
             return await self._repeat_outcome(await self.proposal_store.decision(name), approving, caller)
         if approving and proposal.source.startswith(f"{DRAFT} "):
             proposal = replace(proposal, text=finished_text(proposal.text))
+        if approving and proposal.sides:
+            proposal = decide(proposal, ruling, caller.person, self.clock.now())
         name = command.base or proposal.base
         base = await self.queries.own_base(name, caller, create=True) if approving else None
         job = self._job(proposal, base.name, caller) if base is not None else None
@@ -190,7 +196,7 @@ class Proposals:
         Raises NotFound, which says who decided.
         """
         if held is None:
-            raise NotFound("There is no such proposal, or it has already been decided.")
+            raise NotFound(UNKNOWN)
         if approving and held.job is not None and held.by.id == caller.person.id:
             await self.enqueue(held)
             return summarize_accepted(held.job, await self.queries.base(held.base, caller))

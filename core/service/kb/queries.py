@@ -15,7 +15,7 @@ from core.model.knowledge import Document, KnowledgeBase, Passage, find_base, ma
 from core.ports.catalog import Catalog
 from core.ports.inbox import Inbox
 from core.ports.index import Index, Scope
-from core.ports.job_store import JobStore, ProposalStore, ScheduleStore
+from core.ports.job_store import JobStore, Proposal, ProposalStore, ScheduleStore
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.results import (
     BaseDetails,
@@ -165,7 +165,7 @@ class KnowledgeQueries:
         """Return what waits for an admin, each with what can be done about it."""
         require_privacy(caller)
         turning = KbCommand(KbVerb.PROPOSALS, page=command.page)
-        shown, page = page_of(await self.proposal_store.proposals(), turning, PROPOSALS)
+        shown, page = page_of(await self._waiting(caller), turning, PROPOSALS)
         bases = await self.visible(caller)
         base = find_base(bases, _wanted_name("", bases)) or KnowledgeBase(DEFAULT_BASE)
         summaries = tuple(summarize_proposal(one, page.number) for one in shown)
@@ -175,9 +175,16 @@ class KnowledgeQueries:
         """Return how many proposals wait for this admin, with the way to them; None where none does."""
         if not caller.permissions.is_admin:
             return None
-        waiting = len(await self.proposal_store.proposals())
+        waiting = len(await self._waiting(caller))
         look = KbAction("Review proposals", KbCommand(KbVerb.PROPOSALS)) if caller.private else None
         return ProposalsWaiting(waiting, look) if waiting else None
+
+    async def may_see(self, proposal: Proposal, caller: Caller) -> bool:
+        """Return whether this admin may read all that a proposal quotes: being an admin is not enough for that."""
+        return proposal.readable_by(await VisibleBases(self.catalog).names(caller.audience))
+
+    async def _waiting(self, caller: Caller) -> list[Proposal]:
+        return [one for one in await self.proposal_store.proposals() if await self.may_see(one, caller)]
 
     # --- finding what is meant --------------------------------------------------------------------------------------
 

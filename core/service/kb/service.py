@@ -178,7 +178,9 @@ class KnowledgeService(KnowledgeCommands):
         there = await self.bases.find(name)  # another may have been quicker
         if there is not None:
             return there
-        return made if isinstance(made, Refused) else Refused(RefusalReason.NOT_DONE, f"“{name}” is gone again.")
+        return (
+            made if isinstance(made, Refused) else Refused(RefusalReason.NOT_DONE, f"“{name}” was removed meanwhile.")
+        )
 
     async def has_base(self, name: str) -> bool:
         """Return whether there is a base of this name, whatever the case of its letters."""

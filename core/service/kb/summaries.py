@@ -300,18 +300,19 @@ def summarize_schedule(schedule: Schedule) -> ScheduleSummary:
 
 def summarize_proposal(proposal: Proposal, page: int) -> ProposalSummary:
     """Return a proposal with what an admin may do about it on this page of the list."""
-    verbs = {"Approve": KbVerb.APPROVE, "Reject": KbVerb.REJECT}
+    approve = {"A is right": " a", "B is right": " b"} if proposal.sides else {"Approve": ""}
+    commands = [(label, KbVerb.APPROVE, ruling) for label, ruling in approve.items()]
     return ProposalSummary(
         id=proposal.id,
         title=proposal.title,
         base=proposal.base,
         by=proposal.by.name or proposal.by.id,
         at=proposal.at,
-        beginning=" ".join((proposal.beginning or proposal.text).split())[:BEGINNING],
+        beginning=" ".join((proposal.beginning or proposal.text[:BEGINNING]).split()),
         permalink=proposal.permalink,
         actions=tuple(
-            KbAction(label, KbCommand(verb, target=proposal.id, page=page, listed=True), once=True)
-            for label, verb in verbs.items()
+            KbAction(label, KbCommand(verb, target=f"{proposal.id}{ruling}", page=page, listed=True), once=True)
+            for label, verb, ruling in (*commands, ("Reject", KbVerb.REJECT, ""))
         ),
     )
 

@@ -62,12 +62,8 @@ class ReaderClasses:
             )
             if after != before:
                 await self.catalog.save_base(after)
-        await self._close(connection, there, set(bases.values()))
-
-    async def _close(self, connection: Connection, there: Mapping[str, KnowledgeBase], current: set[str]) -> None:
-        """Close the bases of classes that are no more: their documents are moved or removed after this."""
-        for name, base in there.items():
-            if base.connection == connection.name and name not in current and base.grants != {NOBODY}:
+        for name, base in there.items():  # those of no class: their documents are moved or removed after this
+            if base.connection == connection.name and name not in bases.values() and base.grants != {NOBODY}:
                 await self.catalog.save_base(replace(base, grants=frozenset({NOBODY})))
 
     async def remove_unused(self, connection: Connection, state: SyncState, items: Iterable[SyncedItem]) -> None:
@@ -79,12 +75,12 @@ class ReaderClasses:
 
 
 def used_classes(items: Iterable[SyncedItem]) -> Counter[str]:
-    """How many documents each class of readers has now."""
+    """Count the documents that each class of readers has now."""
     return Counter(item.readers for item in items if not item.gone)
 
 
 def _kept(bases: Mapping[str, str], items: Iterable[SyncedItem], readable: Collection[str]) -> dict[str, str]:
-    """The bases of classes as they go on. One whose documents all have other, equal readers now goes on as theirs."""
+    """Return the bases that classes keep. A class whose documents all got other equal readers keeps its base."""
     kept = {digest: name for digest, name in bases.items() if digest in readable}
     now: defaultdict[str, set[str]] = defaultdict(set)
     for item in items:
@@ -100,7 +96,7 @@ def _kept(bases: Mapping[str, str], items: Iterable[SyncedItem], readable: Colle
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:
-    """The connection's own name for its first class, then that name with a number."""
+    """Return the connection's own name for its first class, then that name with a number."""
     number = 1
     while (free := f"{name} {number}" if number > 1 else name).casefold() in taken:
         number += 1

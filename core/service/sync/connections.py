@@ -3,8 +3,10 @@
 A chat carries no secret of a source: ``/kb connect`` gives an admin a link to the page.
 """
 
+import asyncio
 import hashlib
 import logging
+import re
 import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
@@ -16,7 +18,7 @@ from core.ingestion.ingestor import Ingestor
 from core.model.clock import Clock
 from core.model.connections import Connection, SyncedItem, SyncState
 from core.model.conversation import Person
-from core.model.errors import Busy, ConfigurationError, FootnoteError, NotFound
+from core.model.errors import Busy, ConfigurationError, FootnoteError, NotFound, SourceUnavailable
 from core.model.jobs import Job, JobCancelled, JobKind
 from core.model.knowledge import find_base
 from core.model.principals import EVERYONE, PRINCIPAL_FORMS, PrincipalForm
@@ -37,12 +39,24 @@ from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.results import ConnectLink
 from core.service.kb.text_spans import count
-from core.service.sync.engine import MOST_DOCUMENTS, RETRY, Guard, SyncEngine, SyncReport
+from core.service.sync.documents import Guard
+from core.service.sync.engine import (
+    MOST_DOCUMENTS,
+    NOT_UNDERSTOOD,
+    RETRY,
+    SyncEngine,
+    SyncReport,
+    not_understood,
+    require_another_page,
+)
 from core.service.sync.rights import digest_of, readers_json, resolve_rights
 
 log = logging.getLogger(__name__)
 MOST_TITLES = 10  # of a plan
+_LOST = timedelta(minutes=15)  # a job that does not end is lost
 SECONDS_A_DOCUMENT = 0.5  # on two cores, for pages of ordinary length
+CHECK_SECONDS = 180.0  # of a check, with all of its calls
+_ADDRESS = re.compile(r"://([^\s,]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +82,7 @@ async def plan_sync(connection: Connection, connector: Connector, store: Connect
     cursor, more, whole = "", True, False
     while more:
         page = await connector.changes(cursor)
+        require_another_page(cursor, page)
         found |= {item.id: item for item in page.items}
         cursor, more, whole = page.cursor, page.more, page.whole
         if len(found) > MOST_DOCUMENTS:
@@ -140,8 +155,17 @@ class Connections:
         plugin = self.plugins(kind)
         if missing := [one.label for one in plugin.fields if one.required and not values.get(one.name, "").strip()]:
             raise ConfigurationError(f"{plugin.title} needs: {', '.join(missing)}.")
-        async with plugin.open(values, self.http) as connector:
-            return await connector.check()
+        try:
+            async with asyncio.timeout(CHECK_SECONDS), plugin.open(values, self.http) as connector:
+                return await connector.check()
+        except TimeoutError as error:
+            raise SourceUnavailable(
+                f"The check of {plugin.title} took longer than {CHECK_SECONDS:g} seconds.",
+                remedy="Connect a part of it.",
+            ) from error
+        except NOT_UNDERSTOOD as error:
+            log.exception("source_not_understood", extra={"connection": kind})
+            raise not_understood(plugin) from error
 
     async def connect(
         self,
@@ -156,11 +180,15 @@ class Connections:
     ) -> Connection:
         """Keep a connection, its secrets encrypted; one of the same name and kind gets these settings.
 
+        Another site has other documents behind the same ids, so what was read at the one before is taken out.
         ``readers`` are for sources that state none. Raises NotFound where the name is taken.
         """
         made = await self._draft(name, kind, values, by, readers, minutes, hours)
-        if await self._find(made.name) is None:  # nothing of an earlier one of this name is left
+        before = await self._find(made.name)
+        if before is None:  # nothing of an earlier one of this name is left
             await self.store.remove_connection(made.name)
+        elif _sites(before) != _sites(made):
+            await self._take_out(before)
         await self.store.save_connection(made)
         await self._hasten(made)
         await self._record(by, "connect", made.name, " ".join((kind, *sorted(made.readers))))
@@ -169,13 +197,13 @@ class Connections:
     async def preview(
         self, name: str, kind: str, values: Mapping[str, str], by: Person, *, readers: Collection[str] = ()
     ) -> SyncPlan:
-        """What the first sync of such a connection would do; nothing is kept. Raises as ``connect`` does."""
+        """Return what the first sync of such a connection would do; nothing is kept. Raises as ``connect`` does."""
         draft = await self._draft(name, kind, values, by, readers, 15, 24)
         async with self.plugins(kind).open(values, self.http) as connector:
             return await plan_sync(draft, connector, self.store)
 
     async def plan(self, name: str) -> SyncPlan:
-        """What a sync of this connection would do; nothing is kept."""
+        """Return what a sync of this connection would do; nothing is kept."""
         connection = await self.find(name)
         async with self.open(connection) as connector:
             return await plan_sync(connection, connector, self.store)
@@ -214,7 +242,7 @@ class Connections:
         )
 
     async def find(self, name: str) -> Connection:
-        """The connection of this name. Raises NotFound."""
+        """Return the connection of this name. Raises NotFound."""
         found = await self._find(name)
         if found is None:
             there = ", ".join(one.name for one in await self.store.connections()) or "none"
@@ -254,6 +282,12 @@ class Connections:
     async def disconnect(self, name: str, by: Person) -> int:
         """Forget a connection with its secrets, and take out all of its documents; how many there were."""
         connection = await self.find(name)
+        documents = await self._take_out(connection)
+        await self._record(by, "disconnect", connection.name, f"{documents} documents")
+        return documents
+
+    async def _take_out(self, connection: Connection) -> int:
+        """Forget all that is known of a connection, with its documents; how many there were."""
         own = [base for base in await self.catalog.bases() if base.connection == connection.name]
         documents = await self.catalog.documents(frozenset(base.name for base in own))
         await self.store.save_connection(replace(connection, secrets={}))  # first: a sync under way ends with that
@@ -264,7 +298,6 @@ class Connections:
         for document in documents:
             await self.ingestor.remove(document.id)
         await self.store.remove_connection(connection.name)
-        await self._record(by, "disconnect", connection.name, f"{len(documents)} documents")
         return len(documents)
 
     async def _record(self, by: Person, action: str, target: str, detail: str) -> None:
@@ -287,7 +320,7 @@ class Connections:
 
     @asynccontextmanager
     async def open(self, connection: Connection) -> AsyncIterator[Connector]:
-        """The connector of a connection. Raises ConfigurationError where its secrets cannot be decrypted."""
+        """Yield the connector of a connection. Raises ConfigurationError where its secrets cannot be decrypted."""
         secrets = {key: self.box.unseal(value) for key, value in connection.secrets.items()}
         async with self.plugins(connection.kind).open({**connection.settings, **secrets}, self.http) as connector:
             yield connector
@@ -300,7 +333,7 @@ class Connections:
         async def still_connected() -> None:
             await guard()
             now = await self._find(name)
-            if now is None or (connection.secrets and not now.secrets):
+            if now is None or _sites(now) != _sites(connection) or (connection.secrets and not now.secrets):
                 raise JobCancelled("It was disconnected meanwhile.")
 
         try:
@@ -332,9 +365,7 @@ class Connections:
 
     async def _enqueue(self, connection: Connection) -> None:
         state, now = await self.store.state(connection.name), self.clock.now()
-        if state.next_at is not None and state.next_at > now:
-            return
-        if await self._under_way(connection) is not None:
+        if (state.next_at is not None and state.next_at > now) or await self._under_way(connection) is not None:
             return
         due = state.next_at or connection.created_at
         # A job that was lost in the middle of a round is followed by another one after a while.
@@ -356,10 +387,10 @@ class Connections:
         return next((job for job in of_it if job.reference == connection.name and not job.cancelled_by), None)
 
 
-_LOST = timedelta(minutes=15)
-
-
-_ELSEWHERE = "footnote connect in a terminal does the same."
+def _sites(connection: Connection) -> frozenset[str]:
+    """Return the addresses that the settings name, by which one site is told from another."""
+    found = (address for value in connection.settings.values() for address in _ADDRESS.findall(value.casefold()))
+    return frozenset(address.rstrip("/") for address in found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,10 +408,11 @@ class ConnectLinks:
         if self.sessions is None or not self.address:
             raise NotFound(
                 "The page has no address that people can reach.",
-                remedy=f"Set WEB_ADDRESS and a way to sign in. {_ELSEWHERE}",
+                remedy="Set WEB_ADDRESS and a way to sign in. footnote connect in a terminal does the same.",
             )
         if not caller.private:
             raise NotFound("Others would read the link here.", remedy="Ask me in a direct message.")
-        session = WebSession(caller.person, SignInMethod.CHAT, is_admin=True, csrf=secrets.token_urlsafe(18))
+        csrf = secrets.token_urlsafe(18)
+        session = WebSession(caller.person, SignInMethod.CHAT, is_admin=True, csrf=csrf, thread=caller.thread)
         code = await self.sessions.issue_code(session)
         return ConnectLink(f"{self.address.rstrip('/')}/sign-in/{code}", CODE_SECONDS // 60)

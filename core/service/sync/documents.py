@@ -77,7 +77,7 @@ class SyncedDocuments:
         return result
 
     async def indexed_version(self, connection: Connection, item: SyncedItem, base: str) -> str:
-        """The version of its document that is visible in a base; empty where none is."""
+        """Return the version of its document that is visible in a base; empty where none is."""
         found = await self.catalog.document(document_id_of(base, source_of(connection, item.id)))
         return found.version if found is not None else ""
 
@@ -93,18 +93,18 @@ class SyncedDocuments:
 
 
 def _document(connection: Connection, item: SyncedItem) -> Document:
-    """What names the document that was indexed, which may be invisible by now."""
+    """Return what names the document that was indexed, which may be invisible by now."""
     source = source_of(connection, item.id)
     return Document(document_id_of(item.base, source), item.base, source, "", item.indexed, "", 0)
 
 
 def source_of(connection: Connection, item_id: str) -> str:
-    """What a document of a source is called within its base; renames and moves leave it as it is."""
+    """Return what a document of a source is called within its base; renames and moves leave it as it is."""
     return f"{connection.kind}://{connection.name}/{item_id}"
 
 
 def listed_item(item: SyncedItem) -> SourceItem:
-    """The item as the source listed it last."""
+    """Return the item as the source listed it last."""
     found: SourceItem = from_json(SourceItem, item.listed)
     return found
 

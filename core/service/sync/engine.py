@@ -5,7 +5,9 @@ longer allowed is withdrawn before anything is fetched. A round that has much to
 that rights are read again in time; the next one goes on with what is left.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+import logging
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol, TypeVar
@@ -13,7 +15,7 @@ from typing import Protocol, TypeVar
 from core.ingestion.ingestor import Change, IngestResult
 from core.model.clock import Clock
 from core.model.connections import Connection, SyncedItem, SyncPhase, SyncState
-from core.model.errors import Busy, NotFound, SettingsRefused, SourceUnavailable
+from core.model.errors import Busy, FootnoteError, NotFound, SettingsRefused, SourceUnavailable
 from core.model.jobs import ItemState, JobCancelled, JobStage
 from core.model.json_codec import to_json
 from core.ports.connector import (
@@ -26,15 +28,18 @@ from core.ports.connector import (
     SourceItem,
 )
 from core.service.sync.classes import ReaderClasses, used_classes
-from core.service.sync.documents import SyncedDocuments, listed_item, may_retry
+from core.service.sync.documents import Guard, SyncedDocuments, listed_item, may_retry
 from core.service.sync.rights import digest_of, readers_json, resolve_rights
 
 MOST_DOCUMENTS = 50_000  # of one connection
 RETRY = timedelta(minutes=5)  # after a failure that says nothing of when to ask again
 MOST_PAGES = 100_000  # of one listing: a source that never comes to an end is given up
+NOT_UNDERSTOOD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What a connector raises over an answer of another shape than its interface says."""
 
-Guard = Callable[[], Awaitable[None]]
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 
 class SyncReport(Protocol):
@@ -105,15 +110,16 @@ class SyncEngine:
                 return False
         except JobCancelled:
             pause = timedelta(minutes=connection.minutes)
+            await guard()  # of a connection that is no more, or that has other settings now, nothing is kept
             await self.store.save_state(run.name, replace(run.state, next_at=self.clock.now() + pause))
             raise
+        except NOT_UNDERSTOOD as error:
+            log.exception("source_not_understood", extra={"connection": connection.name})
+            failure = not_understood(plugin)
+            await self._keep_failure(run, failure)
+            raise failure from error
         except (SourceUnavailable, Busy, NotFound) as error:
-            after = timedelta(seconds=error.after) if isinstance(error, SourceUnavailable) and error.after else RETRY
-            failed = run.state.fail(self.clock.now(), str(error), after)
-            if failed.phase is SyncPhase.DOCUMENTS and self._next_round_is_due(run):
-                failed = replace(failed, phase=SyncPhase.IDLE)  # rights are read again, whatever cannot be fetched
-            await guard()
-            await self.store.save_state(run.name, failed)
+            await self._keep_failure(run, error)
             raise
         await guard()
         await self.classes.remove_unused(connection, run.state, run.items.values())
@@ -121,6 +127,15 @@ class SyncEngine:
         ended = replace(ended, next_at=self.clock.now()) if run.is_cut_short else ended
         await self.store.save_state(run.name, ended)
         return True
+
+    async def _keep_failure(self, run: _Round, error: FootnoteError) -> None:
+        """Keep why a round failed, with the time of the next attempt."""
+        after = timedelta(seconds=error.after) if isinstance(error, SourceUnavailable) and error.after else RETRY
+        failed = run.state.fail(self.clock.now(), str(error), after)
+        if failed.phase is SyncPhase.DOCUMENTS and self._next_round_is_due(run):
+            failed = replace(failed, phase=SyncPhase.IDLE)  # rights are read again, whatever cannot be fetched
+        await run.guard()
+        await self.store.save_state(run.name, failed)
 
     # --- listing
 
@@ -143,13 +158,15 @@ class SyncEngine:
 
     @staticmethod
     async def _next_page(run: _Round) -> ChangePage:
-        """The next page; the first one again where the source no longer takes the cursor of a listing that waited."""
+        """Return the next page, or the first again if the source no longer takes the cursor."""
         try:
-            return await run.connector.changes(run.state.cursor)
+            page = await run.connector.changes(run.state.cursor)
         except (SettingsRefused, NotFound):
             if not (run.state.whole and run.state.cursor):
                 raise
             return await run.connector.changes("")
+        require_another_page(run.state.cursor, page)
+        return page
 
     async def _keep_page(self, run: _Round, page: ChangePage, seconds: float) -> None:
         changed = [self._listed(run, item) for item in page.items]
@@ -166,12 +183,13 @@ class SyncEngine:
             whole=page.whole,
             listed_seconds=run.state.listed_seconds + seconds,
             readers={**run.state.readers, **readers},
+            unread=Counter(run.state.unread) + Counter(page.unread),
         )
         await self._save(run, state, {item.id: item for item in changed}.values())
 
     @staticmethod
     def _listed(run: _Round, found: SourceItem) -> SyncedItem:
-        """The item as it is listed now, with what is known of it."""
+        """Return the item as it is listed now, with what is known of it."""
         before = run.items.get(found.id, SyncedItem(found.id, "", "", 0))
         changed = bool(before.listed) and listed_item(before).version != found.version
         tries = 0 if changed else before.tries
@@ -303,17 +321,8 @@ class SyncEngine:
             after = replace(item, reason=result.reason, failed_since=since, tries=item.tries + 1)
         else:
             indexed = await self.documents.indexed_version(run.connection, item, base)
-            after = SyncedItem(
-                item.id,
-                item.listed,
-                item.readers,
-                item.seen,
-                False,
-                listed.version,
-                base,
-                indexed,
-                reason=result.reason,
-            )
+            read = replace(item, version=listed.version, base=base, indexed=indexed, hidden=False)
+            after = replace(read, reason=result.reason, failed_since=None, tries=0)
         await self._save_item(run, after)
         await run.report.outcome(item.id, listed.title, ItemState(result.change), result.reason)
 
@@ -327,6 +336,17 @@ class SyncEngine:
     async def _save_item(self, run: _Round, item: SyncedItem) -> None:
         run.items[item.id] = item
         await self.store.save_items(run.name, [item])
+
+
+def not_understood(plugin: ConnectorPlugin) -> SourceUnavailable:
+    """Return the error for an answer of another shape than the interface says."""
+    return SourceUnavailable(f"{plugin.title} answers something that I do not understand.", remedy="The log says what.")
+
+
+def require_another_page(cursor: str, page: ChangePage) -> None:
+    """Raise SourceUnavailable where a listing leads back to the page that it came from."""
+    if page.more and page.cursor == cursor:
+        raise SourceUnavailable("The source names the same page of its listing twice.")
 
 
 def _batches(found: Sequence[T], size: int) -> list[Sequence[T]]:

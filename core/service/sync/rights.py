@@ -1,7 +1,7 @@
 """From the readers that a source states to the principals that Footnote knows.
 
 A person is known by their e-mail address, a group by its members' addresses and by the principals that an admin mapped
-it to. Whoever cannot be mapped may not read: a missing address never opens anything.
+it to. Who cannot be mapped may not read: a missing address never opens anything.
 """
 
 from collections import Counter
@@ -31,12 +31,12 @@ class ResolvedRights:
 
 
 def digest_of(readers: Readers) -> str:
-    """What tells two classes of readers apart; the order of sets does not matter."""
+    """Return what tells two classes of readers apart; the order of sets does not matter."""
     return blake2b(readers_json(readers).encode(), digest_size=9).hexdigest()
 
 
 def readers_json(readers: Readers) -> str:
-    """Readers as JSON that is the same for equal readers."""
+    """Return readers as JSON that is the same for equal readers."""
     plain = [[sorted(one.people), sorted(one.groups)] for one in dict.fromkeys(readers)]
     return to_json(sorted(plain), list[list[list[str]]])
 
@@ -48,7 +48,9 @@ async def resolve_rights(
 
     Raises SourceUnavailable.
     """
-    sets = {digest: _sets(classes[digest]) for digest in used if digest in classes}
+    sets: dict[str, list[tuple[list[str], list[str]]]] = {
+        digest: from_json(list[tuple[list[str], list[str]]], classes[digest]) for digest in used if digest in classes
+    }
     groups = {group for some in sets.values() for _, ids in some for group in ids}
     held = {group: await _holders(connection, connector, group) for group in sorted(groups)}
     people = await _addresses(connection, connector, {one for some in sets.values() for ids, _ in some for one in ids})
@@ -64,11 +66,6 @@ async def resolve_rights(
         if not principals
     }
     return ResolvedRights(grants, unmapped)
-
-
-def _sets(text: str) -> list[tuple[list[str], list[str]]]:
-    found: list[tuple[list[str], list[str]]] = from_json(list[tuple[list[str], list[str]]], text)
-    return found
 
 
 async def _holders(connection: Connection, connector: Connector, group: str) -> frozenset[str]:
@@ -96,6 +93,6 @@ def _union(names: Iterable[str], principals: Mapping[str, frozenset[str]]) -> fr
 
 
 def _intersection(sets: Iterable[frozenset[str]]) -> frozenset[str]:
-    """Who is in all sets. One that is open to everyone takes nobody away."""
+    """Return who is in all sets. One that is open to everyone takes nobody away."""
     bounded = [one for one in sets if EVERYONE not in one]
     return frozenset.intersection(*bounded) if bounded else frozenset({EVERYONE})

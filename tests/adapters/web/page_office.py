@@ -32,6 +32,7 @@ from core.model.errors import DocumentRejected, NotFound
 from core.model.health import Check, Health, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
 from core.ports.sources import Box, PagePicture
 from core.service.actions.user_actions import MemoryControls, UserActions
+from core.service.disputes.decisions import DisputeReports
 from core.service.help import ExampleQuestions
 from core.service.message_handler import MessageHandler
 from tests.core.scene import Scene
@@ -206,6 +207,7 @@ class PageOffice:
             message_states=self.message_states,
             checkpoints=scene.checkpoints,
             defaults=self.settings,
+            disputes=DisputeReports(room.proposal_store, scene.clock),
         )
         self.conversations = conversations = Conversations(self.message_states, scene.clock)
         turns = TurnViews(self.message_states, scene.checkpoints, actions)

@@ -30,6 +30,7 @@ from tests.connectors.sync_room import ConnectedRoom
 from tests.core.service.kb.knowledge_room import ADMIN, MEMBER, Room, words
 from tests.fakes.confluence.contract import SPECIFICATION
 from tests.fakes.confluence.server import EMAIL, TOKEN, FakeConfluence
+from tests.fakes.memory.platform import RecordedPlatform
 from tests.fakes.memory.web_sessions import InProcessWebSessions
 
 pytestmark = [
@@ -38,6 +39,7 @@ pytestmark = [
     pytest.mark.skipif(not SPECIFICATION.exists(), reason="The description is not shared here."),
 ]
 ADA = mail_principal("ada@example.org")
+OTHER = Person("paper:T/other", "another admin")
 SECRET_TITLE = "Wages of zanzibar"
 PATHS = ["/connections", "/connect/confluence", "/connections/wiki"]
 
@@ -50,6 +52,7 @@ class Page:
     site: FakeConfluence
     sessions: InProcessWebSessions
     server: BaseTestServer
+    chats: list[RecordedPlatform]
 
     async def sign_in(self, who: str, method: SignInMethod = SignInMethod.LINK) -> str:
         person = Person(f"web:{who}", who)
@@ -95,7 +98,8 @@ async def page(tmp_path: Path) -> AsyncIterator[Page]:
         sessions, pages = InProcessWebSessions(), Pages()
         screen = ConnectionsScreen(pages, room.sources, room.queries, connector_names)
         pages.show_menu(screen.menu)
-        guard = Guard(AccessRules(), sessions, room.audit, pages)
+        chats = [RecordedPlatform(admins=frozenset({ADMIN.id, OTHER.id}))]
+        guard = Guard(AccessRules(), sessions, room.audit, pages, chats)
         sign_in = SignIn(guard, sessions, pages, asyncio.Semaphore(HASHING))
 
         async def plain(request: web.Request, visitor: object) -> web.StreamResponse:
@@ -105,7 +109,7 @@ async def page(tmp_path: Path) -> AsyncIterator[Page]:
         app = web.Application()
         app.add_routes([*sign_in.open_routes(), *(guard.protect(route) for route in routes)])
         async with room.parser, TestServer(app) as server:  # type: ignore[attr-defined]
-            yield Page(room, site, sessions, server)
+            yield Page(room, site, sessions, server, chats)
         assert not site.violations
 
 
@@ -252,9 +256,9 @@ async def test_it_is_synced_now_and_removed(page: Page) -> None:
 # --- the link from a chat
 
 
-async def link_for(page: Page, *, private: bool = True) -> ConnectLink:
+async def link_for(page: Page, by: Person = ADMIN, *, private: bool = True) -> ConnectLink:
     links = ConnectLinks(page.sessions, str(page.server.make_url("/")))
-    return await links.issue(KbCommand(KbVerb.CONNECT), page.room.caller(ADMIN, private=private))
+    return await links.issue(KbCommand(KbVerb.CONNECT), page.room.caller(by, private=private))
 
 
 async def test_a_link_from_a_chat_opens_connections_once_and_nothing_else(page: Page) -> None:
@@ -298,3 +302,43 @@ async def test_a_link_is_for_admins_in_private_alone_and_in_no_record(page: Page
     entries = await room.audit.recent()
     assert entries[0].action == "kb connect"
     assert not any(given.address.rpartition("/")[2] in f"{one.target} {one.detail}" for one in entries)
+
+
+async def path_for(page: Page, by: Person = ADMIN) -> str:
+    link = (await link_for(page, by)).address
+    return link[link.index("/sign-in/") :]
+
+
+async def test_a_link_opens_nothing_for_who_is_no_admin_any_more(page: Page) -> None:
+    path = await path_for(page)
+    page.chats[:] = [RecordedPlatform()]
+    status, text = await page.send("GET", path, "")
+    assert status == 403
+    assert "for admins of the chat" in text
+    page.chats.clear()  # where nobody can be asked
+    assert (await page.send("GET", await path_for(page), ""))[0] == 403
+
+
+@pytest.mark.parametrize("path", PATHS[:2])
+async def test_a_session_from_a_chat_ends_with_the_rights_there(page: Page, path: str) -> None:
+    await page.send("GET", await path_for(page), "")
+    token = page.cookie
+    assert (await page.send("GET", "/connections", token))[0] == 200
+    page.chats[:] = [RecordedPlatform()]
+    assert (await page.send("GET", path, token))[1].startswith("/sign-in")
+    page.chats[:] = [RecordedPlatform(admins=frozenset({ADMIN.id}))]
+    assert (await page.send("GET", path, token))[1].startswith("/sign-in")
+
+
+async def test_a_look_ahead_does_not_use_a_link_up(page: Page) -> None:
+    path = await path_for(page)
+    assert (await page.send("HEAD", path, ""))[0] == 405
+    assert await page.send("GET", path, "") == (303, "/connections")
+
+
+async def test_a_link_signs_in_its_own_admin_where_another_came_by_a_link(page: Page) -> None:
+    await page.send("GET", await path_for(page, OTHER), "")
+    assert await page.send("GET", await path_for(page), page.cookie) == (303, "/connections")
+    session = await page.sessions.read(page.cookie)
+    assert session is not None
+    assert session.person == ADMIN

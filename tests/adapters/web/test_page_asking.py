@@ -73,6 +73,26 @@ async def test_an_admins_correction_goes_to_the_base_of_the_answer() -> None:
         assert [(job.base, job.items[0].title) for job in jobs] == [("board", "How long do refunds take?")]
 
 
+async def test_the_owner_is_told_of_sources_that_differ_and_decides_on_the_page() -> None:
+    async with PageOffice().open() as office:
+        await office.scene.knows("Logs are kept for 30 days.", title="Runbook", dated="2024-05-02")
+        await office.scene.knows("Logs are kept for 90 days.", title="Retention", dated="2026-03-09")
+        browser = await office.operator()
+        question = await office.asked(browser, "How long are logs kept?")
+        assert "Tell the owner" in (await browser.get(question.rpartition("/")[0])).text
+        assert "can now decide" in (await browser.post(f"{question}/owner")).text
+        again = await browser.post(f"{question}/owner")
+        assert again.status == 400
+        assert "already know" in again.text
+        (proposal,) = await office.room.proposal_store.proposals()
+        page = (await browser.get("/knowledge/proposals")).text
+        assert f'value="{proposal.id} a"' in page
+        assert "B is right" in page
+        await browser.post("/knowledge/do", {"verb": "approve", "target": f"{proposal.id} a"})
+        (job,) = await office.room.jobs.recent(5)
+        assert "Logs are kept for 90 days." in job.items[0].reference
+
+
 async def test_what_is_suggested_below_an_answer_is_asked_by_its_button() -> None:
     async with PageOffice(settings=ChannelSettings(AnswerPolicy(follow_ups=True))).open() as office:
         await office.scene.knows(

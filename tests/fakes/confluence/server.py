@@ -39,11 +39,31 @@ class Page:
 
 
 @dataclass
+class Child:
+    """A file on a page, whose id begins with "att", or a comment on it, perhaps about some ``words``."""
+
+    id: str
+    page: str
+    title: str = ""
+    data: bytes = b""
+    body: str = ""
+    words: str = ""
+    author: str = "ada"
+    version: int = 1
+    when: str = "2026-02-03T09:00:00.000Z"
+
+    @property
+    def type(self) -> str:
+        return "attachment" if self.id.startswith("att") else "comment"
+
+
+@dataclass
 class FakeConfluence:
     """See the module. ``faults`` are answered to the next calls, one each: a status and headers, or None for a pass."""
 
     page_size: int = 100
     pages: dict[str, Page] = field(default_factory=dict)
+    children: dict[str, Child] = field(default_factory=dict)
     spaces: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: {"ENG": [("group", "g-staff")]})
     groups: dict[str, list[str]] = field(default_factory=lambda: {"g-staff": ["ada", "bo"]})
     people: dict[str, str] = field(default_factory=lambda: {"ada": "ada@example.org", "bo": "bo@example.org"})
@@ -77,12 +97,22 @@ class FakeConfluence:
     @property
     def counts(self) -> Counter[str]:
         """How often each kind of call was made."""
-        return Counter(re.sub(r"/(g-\w+|\d+)(?=/|$)", "/ID", one) for one in self.calls)
+        return Counter(re.sub(r"/(g-\w+|(?:att)?\d+)(?=/|$)", "/ID", one) for one in self.calls)
 
     def add_page(self, page_id: str, title: str, body: str, **given: Any) -> Page:
         """Add a page."""
         self.pages[page_id] = Page(page_id, title, body, **given)
         return self.pages[page_id]
+
+    def add_file(self, file_id: str, page: str, name: str, data: bytes) -> Child:
+        """Attach a file to a page."""
+        self.children[file_id] = Child(file_id, page, name, data)
+        return self.children[file_id]
+
+    def add_comment(self, comment_id: str, page: str, body: str, **given: Any) -> Child:
+        """Comment on a page."""
+        self.children[comment_id] = Child(comment_id, page, body=body, **given)
+        return self.children[comment_id]
 
     def change(self, page_id: str, **given: Any) -> None:
         """Edit or rename a page: its version goes up."""
@@ -99,6 +129,10 @@ class FakeConfluence:
         fault = self.faults.pop(0) if self.faults else None
         if fault is not None:
             return web.Response(status=fault[0], headers=fault[1], text="{}")
+        if path.startswith("/media/"):  # another service, which checks the address itself
+            if "Authorization" in request.headers:
+                self.violations.append("the token was sent to the host of files")
+            return web.Response(body=self.children[path.removeprefix("/media/")].data)
         expected = f"{EMAIL}:{TOKEN}"
         if self.is_revoked or _basic(request) != expected:
             return web.Response(status=401, text="{}")
@@ -106,12 +140,21 @@ class FakeConfluence:
         is_v1 = path.startswith("/rest/")
         if is_v1 and (wrong := contract().check_request("GET", path, query)):
             self.violations.append(wrong)
+        if "/child/attachment/" in path:
+            return self._file(path)
         body = self._body(path, request)
         if body is None:
             return web.Response(status=404, text="{}")
         if is_v1 and (wrong := contract().check_answer("GET", path, body)):
             self.violations.append(wrong)
         return web.json_response(text=json.dumps(body))
+
+    def _file(self, path: str) -> web.Response:
+        found = re.fullmatch(r"/rest/api/content/(\d+)/child/attachment/(att\d+)/download", path)
+        file = self.children.get(found[2]) if found else None
+        if file is None or found is None or file.page != found[1]:
+            return web.Response(status=404, text="{}")
+        return web.Response(status=302, headers={"Location": f"{self.url}/wiki/media/{file.id}"})
 
     def _body(self, path: str, request: web.Request) -> Any:  # noqa: PLR0911 - one line a path
         query = request.query
@@ -136,6 +179,8 @@ class FakeConfluence:
         return None
 
     def _search(self, query: Any) -> dict[str, Any]:
+        if "container in" in query["cql"]:
+            return self._search_children(query)
         found, expand = self._found(query["cql"]), query.get("expand", "")
         start, limit = int(query.get("cursor") or 0), min(int(query.get("limit", 25)), self.page_size)
         if "order by" in query["cql"] and self.before_answer is not None:
@@ -143,12 +188,42 @@ class FakeConfluence:
             self.before_answer(self._listings)
             found = self._found(query["cql"])
         first = max(0, start - 1) if self.duplicates else start
-        some = found[first : start + limit]
+        results = [self._content(page, expand) for page in found[first : start + limit]]
+        return self._page_of(results, start, limit, len(found))
+
+    def _page_of(self, results: list[dict[str, Any]], start: int, limit: int, total: int) -> dict[str, Any]:
         links = {"base": f"{self.url}/wiki", "context": "/wiki"}
-        if start + limit < len(found):
+        if start + limit < total:
             links["next"] = f"/rest/api/content/search?cql=x&limit={limit}&cursor={start + limit}"
-        results = [self._content(page, expand) for page in some]
         return {"results": results, "start": start, "limit": limit, "size": len(results), "_links": links}
+
+    def _search_children(self, query: Any) -> dict[str, Any]:
+        stated = re.fullmatch(r"type in \(([a-z,]+)\) and container in \(([\d,]+)\) order by created", query["cql"])
+        assert stated, query["cql"]
+        kinds, pages, names = stated[1].split(","), stated[2].split(","), query.get("expand", "").split(",")
+        there = [one for one in self.children.values() if one.type in kinds and one.page in pages]
+        found = [one for one in there if not self.pages[one.page].is_deleted]
+        start, limit = int(query.get("cursor") or 0), min(int(query.get("limit", 25)), self.page_size)
+        results = [self._child(one, names) for one in found[start : start + limit]]
+        return self._page_of(results, start, limit, len(found))
+
+    def _child(self, child: Child, names: list[str]) -> dict[str, Any]:
+        page = self.pages[child.page]
+        made: dict[str, Any] = {"id": child.id, "type": child.type, "status": "current"}
+        made["title"] = child.title or f"Re: {page.title}"
+        made["_links"] = {"webui": f"/spaces/{page.space}/pages/{page.id}?preview={child.id}"}
+        if "container" in names:
+            made["container"] = {"id": page.id, "type": "page", "status": "current", "title": page.title}
+        if "version" in names:
+            made["version"] = {"number": child.version, "when": child.when, "minorEdit": False}
+        if "history" in names:
+            made["history"] = {"latest": True, "createdBy": self._person(child.author)}
+            made["history"]["createdDate"] = "2026-02-03T09:00:00.000Z"
+        if "body.storage" in names:
+            made["body"] = {"storage": {"value": child.body, "representation": "storage"}}
+        if "extensions.inlineProperties" in names and child.words:
+            made["extensions"] = {"inlineProperties": {"originalSelection": child.words}}
+        return made
 
     def _found(self, cql: str) -> list[Page]:
         ids = re.search(r"id in \(([^)]*)\)", cql)

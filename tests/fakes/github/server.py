@@ -1,6 +1,7 @@
 """GitHub's GraphQL interface on a real socket: every query is executed against the types of GitHub's own schema.
 
 Bad days on demand: ``faults`` are answered to the next calls; pages may repeat an item, and items vanish between them.
+``endless`` collaborators, comments and listings lead back to where they were; ``misread`` is answered to every call.
 """
 
 import json
@@ -46,6 +47,8 @@ class FakeGitHub:
     is_used_up: bool = False
     is_revoked: bool = False
     duplicates: bool = False
+    endless: bool = False
+    misread: Any = None
     refused: set[str] = field(default_factory=set)
     before_answer: Callable[[int], None] | None = None
     faults: list[tuple[int, dict[str, str]] | None] = field(default_factory=list)
@@ -92,6 +95,8 @@ class FakeGitHub:
             return web.json_response({"message": "Bad credentials"}, status=401)
         if self.is_used_up:
             return web.json_response({"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}]})
+        if self.misread is not None:
+            return web.json_response(self.misread)
         result = graphql_sync(_schema(), given["query"], self._root(), variable_values=given["variables"])
         errors = [self._error(one) for one in result.errors or ()]
         return web.json_response(text=json.dumps({"data": result.data} | ({"errors": errors} if errors else {})))
@@ -136,6 +141,7 @@ class FakeGitHub:
             one for one in self.items.values() if (one.repository, one.kind) == (name, kind) and not one.is_deleted
         ]
         page = _page([self._described_item(one) for one in there], min(first, self.page_size), after, self.duplicates)
+        page = self._in_circles(page, after) if order else page
         return page | {"totalCount": len(there)}
 
     def _people(self, name: str, first: int, after: str | None = None) -> Any:
@@ -148,7 +154,13 @@ class FakeGitHub:
             }
             for one in self.collaborators[name]
         ]  # fmt: skip
-        return _page(people, first, after)
+        return self._in_circles(_page(people, first, after), after)
+
+    def _in_circles(self, page: dict[str, Any], after: str | None) -> dict[str, Any]:
+        if not self.endless:
+            return page
+        nodes = [] if after else page["nodes"]
+        return {"nodes": nodes, "pageInfo": {"hasNextPage": True, "endCursor": after or "100"}}
 
     def _node(self, item: str) -> Any:
         found = self.items.get(item)
@@ -169,7 +181,7 @@ class FakeGitHub:
         ]  # fmt: skip
 
         def said(_: object, first: int = 0, last: int = 0, after: str | None = None) -> dict[str, Any]:
-            page = _page(comments[-last:] if last else comments, first or last, after)
+            page = self._in_circles(_page(comments[-last:] if last else comments, first or last, after), after)
             return page | {"totalCount": len(comments)}
 
         return {

@@ -14,7 +14,15 @@ from yarl import URL
 
 from adapters.documents.web.address_policy import address_refusal, host_refusal
 from adapters.documents.web.crawler import crawl
-from adapters.documents.web.fetcher import AddressInfo, Credential, Fetcher, Rules, Target, credential_of, make_socket
+from adapters.documents.web.fetcher import (
+    AddressInfo,
+    Fetcher,
+    OriginCredential,
+    Rules,
+    Target,
+    credential_of,
+    make_socket,
+)
 from core.model.errors import ConfigurationError, FetchRefused
 from core.ports.sources import FetchResult, PageGone
 
@@ -396,7 +404,7 @@ SECRET = credential_of("https://docs.test Cookie: session=s3cret")
 class Recorded(Fetcher):
     """Answers without a network; remembers which headers would have gone where."""
 
-    def __init__(self, secret: Credential | None) -> None:
+    def __init__(self, secret: OriginCredential | None) -> None:
         super().__init__(Rules(credential=secret), resolve=self.lookup)
         self.sent: list[tuple[str, str | None]] = []
 

@@ -23,11 +23,13 @@ from core.ports.access import ApiToken, TokenScope
 from core.retrieval.hybrid import Retriever
 from core.service.actions.user_actions import UserActions
 from core.service.api_clients import ApiClients, KnowledgeReader
+from core.service.disputes.decisions import DisputeReports
 from core.service.kb.program_documents import ProgramDocuments
 from tests.core.scene import Scene
 from tests.core.service.kb.knowledge_room import Room
 from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.proposal_store import InProcessProposalStore
 from tests.fakes.memory.stores import (
     InProcessApiTokens,
     InProcessAudit,
@@ -132,6 +134,7 @@ class Office:
                 message_states=InProcessMessageStateStore(scene.state),
                 checkpoints=scene.checkpoints,
                 defaults=ChannelSettings(),
+                disputes=DisputeReports(InProcessProposalStore(scene.state), scene.clock),
             ),
             reader=KnowledgeReader(
                 scene.catalog, scene.index, Retriever(scene.index, scene.encoder, None, scene.catalog)

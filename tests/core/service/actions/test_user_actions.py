@@ -21,9 +21,11 @@ from core.service.actions.wording import (
     explanation_text,
     outcome_text,
 )
+from core.service.disputes.decisions import DisputeReports
 from tests.core.scene import ALICE, BOB, Scene
 from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.proposal_store import InProcessProposalStore
 from tests.fakes.memory.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 
 OPEN = Audience(frozenset({"everyone"}))
@@ -37,6 +39,7 @@ class Counter:
         self.feedback = InProcessFeedbackStore(self.scene.state)
         self.audit = InProcessAudit()
         self.settings_store = InProcessChannelSettingsStore()
+        self.proposal_store = InProcessProposalStore(self.scene.state)
         self.user_actions = UserActions.build(
             memory=self.scene.memory,
             trace_store=self.scene.trace_store,
@@ -48,6 +51,7 @@ class Counter:
             message_states=InProcessMessageStateStore(self.scene.state),
             checkpoints=self.scene.checkpoints,
             defaults=ChannelSettings(),
+            disputes=DisputeReports(self.proposal_store, self.scene.clock),
         )
 
 

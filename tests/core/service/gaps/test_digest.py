@@ -103,6 +103,18 @@ async def test_what_the_platform_refuses_is_tried_again(office: Office, refusal:
     assert len(office.board.posted) == 1
 
 
+async def test_no_error_of_one_look_ends_the_looking(office: Office, caplog: pytest.LogCaptureFixture) -> None:
+    office.board.failing = RuntimeError("A fault of ours.")
+    stop = asyncio.Event()
+    running = asyncio.create_task(office.process().run(stop))
+    async with asyncio.timeout(10):
+        while "digest_not_posted" not in caplog.messages and not running.done():
+            await asyncio.sleep(0)
+    assert not running.done()
+    stop.set()
+    await running
+
+
 async def test_a_process_that_died_over_it_is_not_followed_by_a_second_digest(office: Office) -> None:
     office.board.failing = asyncio.CancelledError()  # type: ignore[assignment]
     with pytest.raises(asyncio.CancelledError):
