@@ -26,6 +26,15 @@ MOST_FILLER = 3  # words of a name, a place or a tool
 _WHO = re.compile(r"(?i)^\W*(?:who|whose|wer|wem|wessen|qui|quién)\b")
 _WHERE = re.compile(r"(?i)^\W*(?:where|wo|wohin|où|dónde|(?:in|at|on|from|to) (?:which|what)|in welche[rmn]?)\b")
 _WHICH = re.compile(r"(?i)^\W*(?:\w+ )?(?:which|what|welche[rsmn]?|was|womit|quel\w*|cuál|qué)\b")
+# A question that "not" does not answer.
+_HOW_MUCH = re.compile(
+    r"(?i)^\W*(?:how \w+|when|wie ?(?:viel\w*|lange?|oft|hoch|groß|weit)|wann|combien|quand|cuánt\w*)\b"
+)
+# What several names may be right for: members, offers, what is possible.
+_OF_MANY = re.compile(
+    r"(?i)\b(?:supports?|supported|can|may|also|offers?|provides?|includ\w+|works?|contribut\w+|members?|wrote|written"
+    r"|unterstütz\w+|kann|können|darf|dürfen|auch|bietet|gehör\w+|arbeite\w+|mitglied\w*)\b"
+)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 # What kind of document a title names: another kind is no other subject.
 _KINDS = frozenset(
@@ -92,12 +101,15 @@ def _ordered(pair: tuple[Statement, Statement]) -> Disagreement:
 
 def disagree(question: str, one: Statement, other: Statement, asked: frozenset[str]) -> bool:
     """Return whether two statements of different documents answer a question, each with another value."""
-    if _are_siblings(one, other) or not _are_alike(one, other) or not _answer(one, other, asked):
+    if not _are_alike(one, other) or not _answer(one, other, asked) or _are_siblings(one, other):
         return False
     values = _different_figures(one, other)
     if values == _NOT_COMPARABLE:
         return False
-    differs = bool(values) + (one.denies != other.denies)
+    denied = one.denies != other.denies
+    if denied and any(asks.search(question) for asks in (_HOW_MUCH, _WHO, _WHERE)):
+        return False
+    differs = bool(values) + denied
     mine, theirs = _left_over(one, other, asked), _left_over(other, one, asked)
     if not mine and not theirs:
         return differs == 1
@@ -107,7 +119,9 @@ def disagree(question: str, one: Statement, other: Statement, asked: frozenset[s
 
 
 def _are_alike(one: Statement, other: Statement) -> bool:
-    """Return whether both set the same kind of limit, for the same time: "at most", "per month"."""
+    """Return whether both set the same kind of limit, for the same time and relation: "at most", "per month", "our"."""
+    if one.relation and other.relation and one.relation != other.relation:
+        return False
     same_rate = not (one.rates and other.rates) or one.rates == other.rates
     return one.bound == other.bound and same_rate
 
@@ -192,9 +206,11 @@ def _other_name(question: str, one: Statement, mine: Sequence[int], other: State
         return False
     if one.language == "en" and not any(_is_plain(word) for word in one.said if word.stem in other.stems):
         return False  # they share a name, and say different things of it
+    if _OF_MANY.search(one.quote) or _OF_MANY.search(other.quote):
+        return False
     names = [[word for word in side.said if word.at in places] for side, places in ((one, mine), (other, theirs))]
     if _WHERE.search(question):
-        return min(mine) > 0 and min(theirs) > 0
+        return all(one.row or other.row or words[0].placed for words in names)
     if not (_WHO.search(question) or _WHICH.search(question)):
         return False
     return all(word.name for words in names for word in words)

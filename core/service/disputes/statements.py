@@ -76,6 +76,27 @@ _META = re.compile(
     r"|(?:last \w+|updated|reviewed|changed)\b|zuletzt \w+)"
 )
 _WORD = re.compile(r"[^\W_]+(?:[.'’/][^\W_]+)*|`[^`]+`")
+# What was once, of which there may be several, and what a day's reader counts from: "lasted", "this quarter".
+_ONCE = re.compile(
+    r"(?i)\b(?:came|attended|lasted|sold|joined|took|spent|visited|happened|it used|(?:this|last|next) (?:week|month"
+    r"|quarter|year|time|sprint|season)|yesterday|tomorrow|tonight|dauerte\w*|kamen?|verkauft\w*|nahm\w* teil"
+    r"|gestern|morgen abend|(?:diese|letzte|nächste|vorige)[nrsm]? (?:woche|monat|quartal|jahr))\b"
+)
+# A step of instructions.
+_STEP = re.compile(
+    r"(?i)^\W*(?:\d+[.)]\s|(?:step|schritt|étape|paso) \d|(?:(?:then|first|next|now|finally),? )?(?:wait|press|click"
+    r"|create|run|open|install|enter|choose|select|repeat|add|set|start|restart|type)\b(?! is| are))"
+)
+# A line that states nothing: an image, or words that lead in to what follows.
+_UNSTATED = re.compile(r"^\W*!\[|:\W*$")
+_RELATIONS = frozenset(
+    """before after during while inside outside with without our their his her my your first second third other another
+    vor nach während innerhalb außerhalb mit ohne unser unsere unserer ihr ihre ihrer mein meine""".split()  # noqa: SIM905
+)
+_PLACING = frozenset(
+    """in at on from to into onto under below above behind near beside opposite via im in ins am an auf bei beim unter
+    über hinter neben zum zur à au aux dans sur chez en""".split()  # noqa: SIM905
+)
 _CLAUSE = re.compile(r"\s*;\s+|\s+[–—]\s+")
 _REPLY = {"yes": False, "ja": False, "oui": False, "sí": False, "no": True, "nein": True, "non": True}
 _FIGURES = frozenset(
@@ -91,11 +112,15 @@ _EXACT = frozenset({Kind.CODE, Kind.VERSION})
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A content word: its stem, its place among all words of the statement, and whether it is written as a name."""
+    """A content word: its stem, its place among all words of the statement, and how it is written.
+
+    ``name`` is whether it looks like a name, ``placed`` whether a preposition of place leads it in: "in the hall".
+    """
 
     stem: str
     at: int
     name: bool
+    placed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +137,7 @@ class Statement:
     rates: frozenset[str]  # "per month", "a week"
     denies: bool
     bound: int  # 1: at most, -1: at least
+    relation: frozenset[str]  # whose or when: "our", "after"
     context: frozenset[str]
     key: frozenset[str] = frozenset()  # of a table's row: what its first cell names
     column: str = ""  # of a table's row
@@ -148,7 +174,10 @@ def statements_of(source: Evidence, *, within: str = "") -> Iterator[Statement]:
         if within and unit.text not in within and unit.text not in " ".join(within.split()):
             continue
         if (
-            _META.search(unit.text)
+            _UNSTATED.search(unit.text)
+            or _STEP.search(unit.text)
+            or _ONCE.search(unit.text)
+            or _META.search(unit.text)
             or _UNREAL.search(f"{unit.under} {unit.text}")
             or _PAST.search(f"{lead} {unit.text}")
         ):
@@ -191,9 +220,10 @@ def _statement(
     denies = reply if reply is not None else len(_DENIAL.findall(bare)) % 2 == 1
     if reply is not None:
         covered = covered[: covered.rindex(":")]
+    relation = _RELATIONS.intersection(word.casefold() for word in words(said))
     stated = tuple(_words_of(covered, said, language))
     return Statement(
-        source, text, quote.strip(), language, stated, figures, ones, rates, denies, bound, context
+        source, text, quote.strip(), language, stated, figures, ones, rates, denies, bound, relation, context
     )  # fmt: skip
 
 
@@ -213,15 +243,21 @@ def _blank(found: re.Match[str]) -> str:
 
 def _words_of(text: str, written: str, language: str) -> Iterator[Word]:
     small = small_words_of(written) | (_german() if language == "de" else frozenset())
+    led = ["", ""]
     for at, word in enumerate(_WORD.findall(text)):
+        placed = bool(_PLACING.intersection(led))
+        led = [led[-1], word.casefold()]
         plain = word.casefold().strip("`").removesuffix("'s").removesuffix("’s")
         if plain in STOPWORDS or plain in small or plain in _LIGHT or plain in UNITS or plain in _RATE_WORDS:
             continue
         named = word[0].isupper() or not word.isalpha()
-        root = snowball(_SNOWBALL.get(language, "english"), plain)
-        yield Word(
-            root[2:] if language == "de" and root.startswith("ge") and len(root) > PARTICIPLE else root, at, named
-        )
+        yield Word(_stem(plain, language), at, named, placed)
+
+
+@lru_cache(maxsize=20_000)
+def _stem(word: str, language: str) -> str:
+    root = snowball(_SNOWBALL.get(language, "english"), word)
+    return root[2:] if language == "de" and root.startswith("ge") and len(root) > PARTICIPLE else root
 
 
 @lru_cache(maxsize=1)

@@ -60,6 +60,15 @@ def test_finds_another_value_for_the_same_thing(question: str, one: str, other: 
         ("How long?", "Delivery takes 3 to 5 days.", "Delivery takes 4 days."),
         ("How much leave is there?", "There are at least 25 days of leave.", "There are 28 days of leave."),
         ("What does it cost?", "It costs 5.", "It costs 6."),
+        ("Where is the data stored?", "The volume keeps the data.", "Data knows its layout."),
+        ("Where is the data stored?", "The data directory.", "The data volume."),
+        ("How many questions were measured?", "None was measured here.", "So measure yours."),
+        ("Who measures?", "Yards are not measured.", "Yards are measured."),
+        ("How long is notice?", "Notice is 4 weeks after probation.", "Notice is 2 weeks during probation."),
+        ("What is the budget?", "Our budget is $5,000.", "Their budget is $7,000."),
+        ("Which languages are supported?", "Python is supported.", "Rust is supported."),
+        ("Where can I park?", "You can park in the yard.", "You can park in the garage."),
+        ("Who wrote the report?", "Anna Berg wrote the report.", "Tom Reed wrote the report."),
         (
             "How much is express?",
             "| Method | Price | Days |\n|---|---|---|\n| Express | $12 | 2 |",
@@ -100,3 +109,19 @@ def test_reads_nothing_in_force_from_a_document_that_calls_itself_outdated() -> 
 def test_reads_no_statement_from_what_a_document_says_of_itself() -> None:
     assert stated("Last reviewed 3 February 2026.") == ()
     assert stated("Owner: Team Lantern.") == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![The page: a quote](docs/page-2.png)",
+        "There are 2 pages:",
+        "The outage lasted 40 minutes.",
+        "The budget is $5,000 this quarter.",
+        "Wait 5 minutes.",
+        "Then create a stream with 3 replicas.",
+        "Step 2: the lamp turns green.",
+    ],
+)
+def test_reads_no_statement_from_a_step_an_event_or_a_lead_in(text: str) -> None:
+    assert stated(text) == ()
