@@ -85,9 +85,10 @@ def decision_text(text: str) -> str:
 
 
 def decide(proposal: Proposal, ruling: str, by: Person, at: datetime) -> Proposal:
-    """Return the proposal with the document that says which side is right; for one side, in the base of that.
+    """Return the proposal with the document that says which side is right, in the base of the sides that it holds.
 
     ``ruling`` is a, b, or both with words that say when each holds. Raises DocumentRejected where it is none of these.
+    Sides of several bases leave the base empty: its readers would read what was in another.
     """
     which, _, when = ruling.strip().partition(" ")
     held = {"a": proposal.sides[:1], "b": proposal.sides[1:], "both": proposal.sides}.get(which.casefold(), ())
@@ -98,4 +99,5 @@ def decide(proposal: Proposal, ruling: str, by: Person, at: datetime) -> Proposa
     said = [held[0].says] if len(held) == 1 else [*(f"{side.title}: {side.says}" for side in held), when.strip()]
     topic = proposal.text.rstrip(" ?")  # what a document asks, it does not state
     text = "\n\n".join((f"# {topic}", approved, *said))
-    return replace(proposal, title=topic, text=text, base=held[0].base if len(held) == 1 else "")
+    bases = {side.base for side in held}
+    return replace(proposal, title=topic, text=text, base=held[0].base if len(bases) == 1 else "")

@@ -35,6 +35,7 @@ from core.service.kb.wording import decision_line
 
 DRAFT = "draft"  # a proposal's source begins with it where it came from a gap
 PLACEHOLDER = "(to be written)"
+NAME_A_BASE = "Name the base whose readers may read both: add --kb and its name."
 UNKNOWN = "There is no such proposal, or it has already been decided."
 _NOTES = re.compile(r"^(?:## (?:Asked|Said about it)|Nearest so far: .*)$", re.MULTILINE)  # below a draft's own text
 MOST_TITLE = 200  # characters
@@ -170,6 +171,8 @@ class Proposals:
             proposal = replace(proposal, text=finished_text(proposal.text))
         if approving and proposal.sides:
             proposal = decide(proposal, ruling, caller.person, self.clock.now())
+            if not command.base and not proposal.base:
+                raise DocumentRejected("The two sources are in different bases.", remedy=NAME_A_BASE)
         name = command.base or proposal.base
         base = await self.queries.own_base(name, caller, create=True) if approving else None
         job = self._job(proposal, base.name, caller) if base is not None else None

@@ -124,6 +124,15 @@ async def test_a_dispute_is_not_approved_without_saying_which_is_right(office: O
     assert await office.waiting() == name
 
 
+async def test_both_sides_of_two_bases_go_into_none_that_is_not_named(office: Office) -> None:
+    await office.tells(await office.asks("30 days"))
+    name = await office.waiting()
+    reply = await office.room.says(KbVerb.APPROVE, target=f"{name} both 30 days for debug logs, 90 for the others.")
+    assert not is_success(reply)
+    assert "add --kb and its name" in words(reply)
+    assert await office.waiting() == name
+
+
 async def test_both_hold_in_the_cases_that_the_admin_names(office: Office) -> None:
     await office.tells(await office.asks("30 days"))
     ruling = f"{await office.waiting()} both 30 days for debug logs, 90 for the others."
