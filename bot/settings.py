@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=BaseModel)
 
 ENV_FILE = ".env"
-DOCKER_SECRETS = "/run/secrets"  # where Docker, and Kubernetes if it is told so, mount secrets as files
+DOCKER_SECRETS = "/run/secrets"  # where Docker, and Kubernetes if so configured, mount secrets as files
 _FORM = SettingsConfigDict(env_file_encoding="utf-8", extra="ignore", frozen=True, env_ignore_empty=True)
 
 

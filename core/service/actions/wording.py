@@ -1,4 +1,4 @@
-"""What people did to an answer or a thread, and what they are told about it, the same in all clients."""
+"""What people did to an answer or a thread, and what they read about it, the same in all clients."""
 
 from dataclasses import dataclass
 from typing import assert_never
