@@ -60,7 +60,14 @@ class EmbeddedValkey:
         self._user: int | None = None
 
     async def __aenter__(self) -> Self:
-        await self.start()
+        starting = asyncio.ensure_future(self.start())
+        try:
+            await asyncio.shield(starting)
+        except asyncio.CancelledError:  # its thread goes on: what it starts must not outlive us
+            with contextlib.suppress(FootnoteError):
+                await starting
+            await self.close()
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -100,15 +107,18 @@ class EmbeddedValkey:
             await asyncio.sleep(every)
             if not await asyncio.to_thread(self._answers):
                 with contextlib.suppress(FootnoteError):  # tried again in a moment; a disk that is full may have room
-                    await self.start()
+                    await asyncio.to_thread(self._start, joining=False)
 
     # --- starting ---------------------------------------------------------------------------------------------------
 
-    def _start(self) -> None:
+    def _start(self, *, joining: bool = True) -> None:
+        """Start it; without ``joining`` only while we use it, as this thread may come after ``close``."""
         try:
             self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
             with self._lock("start"):
                 if self._user is None:
+                    if not joining:
+                        return
                     self._user = self._open("users")
                     fcntl.flock(self._user, fcntl.LOCK_SH)
                 self._start_or_adopt()

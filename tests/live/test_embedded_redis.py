@@ -183,9 +183,9 @@ class Counted(EmbeddedValkey):
 
     starts = 0
 
-    def _start(self) -> None:
+    def _start(self, *, joining: bool = True) -> None:
         self.starts += 1
-        super()._start()
+        super()._start(joining=joining)
 
 
 async def test_one_who_watches_goes_on_after_a_start_that_the_disk_refused(folder: Path) -> None:
@@ -245,6 +245,24 @@ async def test_a_server_whose_pid_file_a_full_disk_left_empty_is_adopted_and_end
         await client.aclose()
     assert not (folder / "valkey.sock").exists()
     assert valkey.pid is None
+
+
+async def test_one_who_is_cancelled_while_it_starts_leaves_no_server_behind(folder: Path) -> None:
+    server = EmbeddedValkey(folder)
+    joining = asyncio.create_task(server.__aenter__())
+    while server.pid is None:
+        await asyncio.sleep(0.001)
+    joining.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await joining
+    assert server.pid is None, "who was cancelled shuts it down"
+
+
+async def test_a_restart_that_comes_after_the_end_starts_nothing(folder: Path) -> None:
+    async with EmbeddedValkey(folder) as server:
+        pass
+    server._start(joining=False)
+    assert not server._answers()
 
 
 async def test_ten_that_start_at_once_share_one_server(folder: Path) -> None:
