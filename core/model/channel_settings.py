@@ -65,6 +65,7 @@ class ChannelSettings:
     auto_answer: float = NEVER  # the least confidence at which a question that nobody put to us is answered
     forum_posts: bool = False  # whether every new post of a forum is answered
     proposal_digest: bool = False  # once a day it is said here how many proposals wait
+    standing_answers: bool = False  # who was answered here is told when the answer changes
     closed_to_partners: bool = False  # where another organization reads too: of open bases only the chosen are read
 
     @property
@@ -93,6 +94,7 @@ class ChannelSettings:
             "auto_answer": threshold_name(self.auto_answer),
             "forum_posts": _yes_or_no(self.forum_posts),
             "proposal_digest": _yes_or_no(self.proposal_digest),
+            "standing_answers": _yes_or_no(self.standing_answers),
             "closed_to_partners": _yes_or_no(self.closed_to_partners),
         }
 
@@ -113,6 +115,7 @@ class ChosenSettings:
     auto_answer: float | None = None
     forum_posts: bool | None = None
     proposal_digest: bool | None = None
+    standing_answers: bool | None = None
     closed_to_partners: bool | None = None
 
     @classmethod
@@ -137,6 +140,7 @@ class ChosenSettings:
             auto_answer=parse_threshold(values.get("auto_answer", "")),
             forum_posts=_read_yes_or_no(values.get("forum_posts")),
             proposal_digest=_read_yes_or_no(values.get("proposal_digest")),
+            standing_answers=_read_yes_or_no(values.get("standing_answers")),
             closed_to_partners=_read_yes_or_no(values.get("closed_to_partners")),
         )
 
@@ -155,6 +159,7 @@ class ChosenSettings:
             "auto_answer": None if self.auto_answer is None else threshold_name(self.auto_answer),
             "forum_posts": None if self.forum_posts is None else _yes_or_no(self.forum_posts),
             "proposal_digest": None if self.proposal_digest is None else _yes_or_no(self.proposal_digest),
+            "standing_answers": None if self.standing_answers is None else _yes_or_no(self.standing_answers),
             "closed_to_partners": None if self.closed_to_partners is None else _yes_or_no(self.closed_to_partners),
         }
         return {name: str(value) for name, value in values.items() if value is not None}
