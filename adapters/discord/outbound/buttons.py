@@ -16,6 +16,7 @@ from adapters.discord.outbound.text import LABEL_LIMIT, clip
 from core.model.inquiry import Choice
 from core.service.actions.presses import ROWS, AnswerAction
 from core.service.actions.wording import ANSWER_AGAIN
+from core.service.standing_answers.notices import MUTE_LABEL, OPEN_LABEL
 
 Interaction = discord.Interaction[Any]
 Button = ui.Button[Any]
@@ -24,6 +25,7 @@ _IDS = (
     rf"footnote:(?:stop|again|correct|{'|'.join(AnswerAction)}):[0-9a-f]{{16}}",
     r"footnote:ask:[0-9a-f]{16}:\d{1,2}",
     r"footnote:choose:[0-9a-f]{1,32}:[\w-]{1,40}",
+    r"footnote:notices:mute",
     rf"footnote:(?:place|role):(?:{'|'.join(SettingsMenu)}):\d{{1,20}}",
     r"footnote:kb:[0-9a-f]{24}",
 )
@@ -39,6 +41,7 @@ class ButtonHandlers:
     ask_again: Callable[[Interaction, str], Awaitable[None]]
     choose: Callable[[Interaction, str, str], Awaitable[None]]
     correct: Callable[[Interaction, str], Awaitable[None]]
+    mute_notices: Callable[[Interaction], Awaitable[None]]
     choose_settings: Callable[[Interaction, SettingsMenu, str, list[str]], Awaitable[None]]
     use_kept_command: Callable[[Interaction, str], Awaitable[None]]
     on_submit: Callable[[Interaction], Awaitable[None]]
@@ -69,6 +72,8 @@ class Pressed(ui.DynamicItem[ui.Item[Any]], template="|".join(_IDS)):
             case ["place" | "role", menu, place]:
                 chosen = cast("dict[str, list[str]]", interaction.data or {}).get("values", [])
                 await do.choose_settings(interaction, SettingsMenu(menu), place, chosen)
+            case ["notices", "mute"]:
+                await do.mute_notices(interaction)
             case ["kb", kept]:
                 await do.use_kept_command(interaction, kept)
             case [action, trace]:
@@ -103,6 +108,12 @@ def choice_button(checkpoint_id: str, choice: Choice, *, first: bool = False) ->
 def correct_button(trace_id: str) -> Button:
     """Open the form for the right answer, below the thanks for saying that one was not."""
     return _button("Propose the right answer", f"footnote:correct:{trace_id}")
+
+
+def notice_buttons(link: str) -> list[Button]:
+    """Mute notices of changed answers, and open the answer that one is about."""
+    opens = [ui.Button[Any](label=OPEN_LABEL, url=link)] if link else []
+    return [_button(MUTE_LABEL, "footnote:notices:mute"), *opens]
 
 
 def kb_button(kept: str, label: str, *, danger: bool = False) -> Button:

@@ -22,6 +22,7 @@ from core.service.channel_settings import (
     PROFILE_LABELS,
     PROPOSALS_LABEL,
     REPLY_LABELS,
+    STANDING_LABEL,
     THRESHOLD_LABELS,
 )
 from core.service.explanations import Explanation
@@ -167,6 +168,8 @@ def settings(
             ", ".join(policy.languages),
         ),
     ]
+    standing = ("yes",) * now.standing_answers
+    rows.append(checkboxes("standing_answers", "Changed answers", {"yes": STANDING_LABEL}, standing))
     told = ("yes",) * now.proposal_digest
     rows.append(checkboxes("proposal_digest", "For admins", {"yes": PROPOSALS_LABEL}, told))
     if groups:
@@ -198,6 +201,7 @@ def read_settings(view: Mapping[str, Any], before: ChosenSettings) -> ChosenSett
         "reply_style": form.option("reply_style"),
         "languages": form.text("languages"),
         "proposal_digest": "yes" if form.options("proposal_digest") else "no",
+        "standing_answers": "yes" if form.options("standing_answers") else "no",
         "closed_to_partners": "yes" if form.options("closed_to_partners") else "no",
         "handoff": "" if handoff == "none" else handoff,
         "auto_answer": form.option("auto_answer"),
