@@ -66,12 +66,20 @@ class CheckedDay(Record, place="standing", subject="checked", installation=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoticeDay(OneTimeAction, place="{person}/standing", subject="notice:{day}"):
-    """The one notice that a person gets on a day: ``notice`` is its key."""
+class NoticeDay(Record, place="{person}/standing", subject="day:{day}"):
+    """The one notice, by its key, that a person gets on a day."""
 
     day: int
     person: str = field(default="", metadata=PERSON)
     notice: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentNotice(OneTimeAction, place="{person}/standing", subject="notice:{notice}"):
+    """A notice that was sent, or is being sent now."""
+
+    notice: str
+    person: str = field(default="", metadata=PERSON)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ from core.service.leases import repeat
 from core.service.one_time_actions import OneTimeActions
 from core.service.standing_answers.checks import AnswerCheck, cited_documents
 from core.service.standing_answers.comparison import Change
-from core.service.standing_answers.notices import notice_key, notice_of
+from core.service.standing_answers.notices import notice_of
 from core.service.standing_answers.records import (
     WEEK,
     CheckedDay,
@@ -34,12 +34,14 @@ from core.service.standing_answers.records import (
     FollowedRecord,
     FollowingChannel,
     NoticeDay,
+    SentNotice,
     muted_people,
 )
 
 FOLLOWED = timedelta(days=90)
 REMEMBERED = timedelta(days=30)  # how far back threads are kept
 LATE = timedelta(hours=1)  # that an answer may take to be in the log after its question
+SKEW = timedelta(minutes=10)  # between our clock and a platform's
 LOOK_SECONDS = 60.0
 LEASE = timedelta(minutes=3)
 DAY = 86_400.0
@@ -291,20 +293,31 @@ class StandingAnswers:
         if not readable or visible != answer.versions:  # not for them any more, or it changed once more
             await self._replace(answer, replace(answer, change=None, found_at=0.0))
             return False
-        day = NoticeDay(person=person.id, day=int(self._now.timestamp() // DAY), notice=notice_key(answer))
-        kept = await self.message_states.read(day)
-        if kept is not None and (kept.done or kept.notice != day.notice):
-            return False
-        actions = OneTimeActions(self.message_states, self._now.timestamp)
         notice = notice_of(answer, change, await notices.link(answer.thread, answer.turn.trace_id))
-        since = datetime.fromtimestamp(answer.found_at, UTC)
+        if not await self._is_todays(person, notice):
+            return False
+        action, since = (
+            SentNotice(person=person.id, notice=notice.key),
+            datetime.fromtimestamp(answer.found_at, UTC) - SKEW,
+        )
+        actions, sent = OneTimeActions(self.message_states, self._now.timestamp), False
         try:
-            async with actions.once(day, ""):
+            async with actions.once(action, ""):
                 sent = await _send(notices, person, notice, since)
         except AlreadyDone:
-            return False
+            kept = await self.message_states.read(action)
+            if kept is None or not kept.done:  # another process is at it, or died over it a moment ago
+                return False
         await self._settle(answer, change)
         return sent
+
+    async def _is_todays(self, person: Person, notice: Notice) -> bool:
+        """Return whether this is the one notice that the person gets today."""
+        blank = NoticeDay(person=person.id, day=int(self._now.timestamp() // DAY))
+        kept = await self.message_states.read(blank)
+        if kept is not None:
+            return kept.notice == notice.key
+        return await self.message_states.exchange(blank, replace(blank, notice=notice.key))
 
 
 async def _send(notices: PersonalNotices, person: Person, notice: Notice, since: datetime) -> bool:
