@@ -103,14 +103,14 @@ async def test_one_file_is_an_address_too(place: Place) -> None:
     [
         ("s3://other/docs", "not among those that may be read"),
         ("file:///etc/passwd", "not among those that may be read"),
-        ("file:///srv/docs/../../etc/passwd", "must not lead upwards"),
-        ("file:///srv/docs/%2e%2e/secret", "must not lead upwards"),
+        ("file:///srv/docs/../../etc/passwd", "must not contain"),
+        ("file:///srv/docs/%2e%2e/secret", "must not contain"),
         ("file:///srv/docs-of-others/a.md", "not among those that may be read"),
-        ("sftp://ada:secret@files.example/docs", "password must not stand in an address"),
-        ("simplecache::file:///srv/docs/a", "no address"),
-        ("file:///srv/docs/a::http://10.0.0.1/", "not written as one"),
-        ("https://example.org/docs", "no address of a place"),
-        ("docs/a.md", "no address of a place"),
+        ("sftp://ada:secret@files.example/docs", "Leave the password out"),
+        ("simplecache::file:///srv/docs/a", "not the address of a file store"),
+        ("file:///srv/docs/a::http://10.0.0.1/", "malformed"),
+        ("https://example.org/docs", "not the address of a file store"),
+        ("docs/a.md", "not the address of a file store"),
     ],
 )
 async def test_only_what_the_installation_names_may_be_read(address: str, why: str) -> None:

@@ -71,11 +71,11 @@ async def test_a_page_that_its_site_says_is_gone_goes_at_the_second_sync(guide: 
     guide.has("a", linked=("a", "b"))
     first = await guide.day()
     assert await guide.holds() == {"a", "b"}
-    assert "b: The site says that it was deleted. If that is so the next time too" in card_words(first)
+    assert "b: The site says that it was deleted. If the next check finds the same" in card_words(first)
     assert not first.failed_items
     second = await guide.day()
     assert await guide.holds() == {"a"}
-    assert "b: The site says that it was deleted. It is taken out" in card_words(second)
+    assert "b: The site says that it was deleted. It is removed" in card_words(second)
     assert (await guide.day()).counts.get(ItemState.REMOVED) is None
 
 
