@@ -296,7 +296,7 @@ async def test_files_at_github_are_read_with_the_link_that_people_open(hub: Repo
 async def test_a_used_up_limit_of_requests_is_said_with_what_raises_it(hub: Repository) -> None:
     hub.files["docs/a.md"] = b"# One"
     hub.left = 0
-    with pytest.raises(FetchRefused, match="limit of requests is used up") as refused:
+    with pytest.raises(FetchRefused, match="rate limit is used up") as refused:
         await FsspecFileStores(["github://"]).read("github://acme:wiki@main/docs/a.md")
     assert "FSSPEC_GITHUB_TOKEN" in str(refused.value)
 
