@@ -65,7 +65,7 @@ class ChannelSettings:
     auto_answer: float = NEVER  # the least confidence at which a question that nobody put to us is answered
     forum_posts: bool = False  # whether every new post of a forum is answered
     proposal_digest: bool = False  # once a day it is said here how many proposals wait
-    standing_answers: bool = False  # who was answered here is told when the answer changes
+    standing_answers: bool = False  # people get a notice when an answer that they got here changes
     closed_to_partners: bool = False  # where another organization reads too: of open bases only the chosen are read
 
     @property

@@ -211,7 +211,7 @@ async def test_the_settings_form_shows_what_would_have_been_told(company: Compan
     else:
         await company.until(lambda: "I would have told" in form.raw.text)
         shown = form.raw.text
-    assert "I would have told 1 person of 1 changed answer. I sent nothing." in shown
+    assert "I would have told 1 person about 1 changed answer. I sent nothing." in shown
     assert "14 days is now 30 days." in shown
     assert await company.process().look() == 0
     assert company.direct("alice") == []

@@ -18,7 +18,7 @@ from core.model.passage_units import Unit
 from core.ports.catalog import Catalog
 from core.ports.index import Index, Scope
 from core.ports.platform import ReadersToday
-from core.service.standing_answers.comparison import Change, find_change, missing_units
+from core.service.standing_answers.comparison import AnswerChange, find_change, missing_units
 from core.service.visibility import VisibleBases
 
 log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class AnswerCheck:
         settings: ChannelSettings,
         *,
         by_quotes: bool = False,
-    ) -> Change | None:
+    ) -> AnswerChange | None:
         """Ask again in these bases, and return how the answer differs. Raises Unavailable.
 
         ``by_quotes``: without a model, so that it costs nothing.

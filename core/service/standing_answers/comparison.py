@@ -30,7 +30,7 @@ _MEASURED = frozenset({Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.DURATION, Kin
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class AnswerChange:
     """What somebody was told, and what holds now. ``was`` and ``now`` are empty where it is no single value."""
 
     before: str
@@ -46,7 +46,7 @@ def missing_units(citation: Citation, text: str) -> tuple[Unit, ...]:
     return tuple(one for one in _quoted(citation) if f" {_plain(one.text)} " not in present)
 
 
-def find_change(question: str, turn: Turn, missing: Sequence[Unit], answer: Answer) -> Change | None:
+def find_change(question: str, turn: Turn, missing: Sequence[Unit], answer: Answer) -> AnswerChange | None:
     """Return how an answer differs from what was said in ``turn``, of which ``missing`` is gone; None where it holds.
 
     ``answer`` is to the same question, as of now.
@@ -66,7 +66,9 @@ def find_change(question: str, turn: Turn, missing: Sequence[Unit], answer: Answ
     return None
 
 
-def _compare(question: str, turn: Turn, old: Unit, new: Unit, citation: Citation, answer: Answer) -> Change | None:
+def _compare(
+    question: str, turn: Turn, old: Unit, new: Unit, citation: Citation, answer: Answer
+) -> AnswerChange | None:
     before, after = _bare(old), _bare(new)
     if old.form is Form.ROW and new.form is Form.ROW and _plain(cells_of(old.text)[0]) != _plain(cells_of(new.text)[0]):
         return None
@@ -74,13 +76,13 @@ def _compare(question: str, turn: Turn, old: Unit, new: Unit, citation: Citation
         if values := _exchanged(before, after):
             was, now = values
             told = _says(turn.answer, was) and _says(answer.text, now)
-            return Change(before, after, citation, was.text, now.text) if told else None
+            return AnswerChange(before, after, citation, was.text, now.text) if told else None
         if polarity_conflict(before, after) or polarity_conflict(after, before):
-            return Change(before, after, citation)
+            return AnswerChange(before, after, citation)
     asked = stems_of(question, language_of(question))
     pairs = ((one, two) for one in _statements(old, citation) for two in _statements(new, citation))
     if any(disagree(question, one, two, asked) for one, two in pairs):
-        return Change(before, after, citation)
+        return AnswerChange(before, after, citation)
     return None
 
 

@@ -1,4 +1,4 @@
-"""What a person is told of an answer that has changed, and what an admin is told of how often that would have been."""
+"""The words of a notice that an answer has changed, and the preview that counts notices for an admin."""
 
 import asyncio
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from core.ports.platform import Notice, ReadersToday
 from core.ports.question_log import QuestionLog
 from core.service.kb.text_spans import count
 from core.service.standing_answers.checks import AnswerCheck, cited_documents
-from core.service.standing_answers.comparison import Change
+from core.service.standing_answers.comparison import AnswerChange
 from core.service.standing_answers.records import FollowedAnswer
 
 OPEN_LABEL, MUTE_LABEL = "Open the thread", "Mute"
@@ -29,7 +29,7 @@ def notice_key(answer: FollowedAnswer) -> str:
     return " ".join((answer.turn.trace_id, *(version[:12] for version in sorted(answer.versions.values()))))
 
 
-def notice_of(answer: FollowedAnswer, change: Change, link: str) -> Notice:
+def notice_of(answer: FollowedAnswer, change: AnswerChange, link: str) -> Notice:
     """Return the notice of an answer that has changed."""
     lines = (
         f"An answer that I gave you has changed: {_difference(change)}",
@@ -40,7 +40,7 @@ def notice_of(answer: FollowedAnswer, change: Change, link: str) -> Notice:
     return Notice(notice_key(answer), lines, change.citation, link)
 
 
-def _difference(change: Change) -> str:
+def _difference(change: AnswerChange) -> str:
     return f"{change.was} is now {change.now}." if change.was else "the source says something else now."
 
 
@@ -66,7 +66,7 @@ class NoticePreview:
 
         ``readers`` is who reads in the channel. An example is of a question that all of the workspace may read.
         """
-        found: list[tuple[Turn, Change, bool]] = []
+        found: list[tuple[Turn, AnswerChange, bool]] = []
         asked_again = 0
         try:
             async with asyncio.timeout(PREVIEW_SECONDS):
@@ -90,7 +90,7 @@ class NoticePreview:
 
     async def _change(
         self, thread: ThreadKey, turn: Turn, readers: Audience, settings: ChannelSettings
-    ) -> Change | None:
+    ) -> AnswerChange | None:
         documents = cited_documents(turn)
         visible = await self.check.catalog.visible_versions(documents)
         bases = await self.check.readable_bases(ReadersToday(readers, readers), settings)
@@ -101,12 +101,14 @@ class NoticePreview:
         return await self.check.change(thread, turn, missing, bases, settings, by_quotes=True) if missing else None
 
 
-def _preview_text(found: list[tuple[Turn, Change, bool]]) -> str:
+def _preview_text(found: list[tuple[Turn, AnswerChange, bool]]) -> str:
     if not found:
         return "In the last 30 days no answer that I gave here has changed. Nobody would have been told anything."
     people = len({turn.asker.id for turn, _, _ in found})
     told = f"{people} {'person' if people == 1 else 'people'}"
-    lines = [f"In the last 30 days I would have told {told} of {count(len(found), 'changed answer')}. I sent nothing."]
+    lines = [
+        f"In the last 30 days I would have told {told} about {count(len(found), 'changed answer')}. I sent nothing."
+    ]
     for turn, change, private in found:
         if not private:
             lines.append(f"For example: “{_short(turn.question)}” {_difference(change)}")

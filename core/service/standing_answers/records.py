@@ -11,7 +11,7 @@ from core.model.conversation import Person, ThreadKey, Turn
 from core.model.records import PERSON, THREAD, UNSTORED, Record
 from core.ports.message_state import MessageStateStore
 from core.service.one_time_actions import OneTimeAction
-from core.service.standing_answers.comparison import Change
+from core.service.standing_answers.comparison import AnswerChange
 
 WEEK = 7 * 86_400.0
 
@@ -26,7 +26,7 @@ class FollowedAnswer:
     thread: ThreadKey
     turn: Turn
     versions: Mapping[str, str]
-    change: Change | None = None
+    change: AnswerChange | None = None
     found_at: float = 0.0
     kept_at: float = 0.0
 

@@ -1,7 +1,7 @@
 """Keeps answers standing: follows those of channels that have it on, checks them when a document changes, and tells.
 
-An answer is followed for 90 days. What is found waits in the record of its answer until it is told, so that a process
-which dies loses nothing and tells nothing twice: a person's day is taken for one notice before that is sent, and who
+An answer is followed for 90 days. What is found waits in the record of its answer until it is sent, so that a process
+which dies loses nothing and sends nothing twice: a person's day is taken for one notice before that is sent, and who
 takes it up again looks first at whether it is there.
 """
 
@@ -25,7 +25,7 @@ from core.ports.usage import DailyBudget
 from core.service.leases import repeat
 from core.service.one_time_actions import OneTimeActions
 from core.service.standing_answers.checks import AnswerCheck, cited_documents
-from core.service.standing_answers.comparison import Change
+from core.service.standing_answers.comparison import AnswerChange
 from core.service.standing_answers.notices import notice_of
 from core.service.standing_answers.records import (
     WEEK,
@@ -256,7 +256,7 @@ class StandingAnswers:
             return False
         return await self.message_states.exchange(kept, CheckedDay(day=today, asked=asked + 1))
 
-    # --- who is told
+    # --- notices
 
     async def _tell(self, on: Channels, waiting: Sequence[FollowedAnswer]) -> int:
         self._waiting = bool(waiting)
@@ -276,13 +276,13 @@ class StandingAnswers:
                 log.info("notice_not_sent", extra={"trace_id": answer.turn.trace_id, "reason": str(error)})
         return len(told)
 
-    async def _settle(self, answer: FollowedAnswer, change: Change) -> None:
+    async def _settle(self, answer: FollowedAnswer, change: AnswerChange) -> None:
         """Take what holds now for what the person was told: the same change is not found again."""
         turn = replace(answer.turn, answer=change.after, citations=(change.citation,))
         versions = await self.check.catalog.visible_versions(cited_documents(turn))
         await self._replace(answer, replace(answer, turn=turn, versions=versions, change=None, found_at=0.0))
 
-    async def _tell_one(self, answer: FollowedAnswer, change: Change, settings: ChannelSettings) -> bool:
+    async def _tell_one(self, answer: FollowedAnswer, change: AnswerChange, settings: ChannelSettings) -> bool:
         """Tell one person, if this is their notice of the day; whether they have it now."""
         notices, person = self.notices(answer.thread.platform), answer.turn.asker
         if notices is None:

@@ -7,7 +7,7 @@ import pytest
 from core.model.answer import Answer, Citation, Outcome
 from core.model.conversation import Person, Turn
 from core.retrieval.quotes import quote_for
-from core.service.standing_answers.comparison import Change, find_change, missing_units
+from core.service.standing_answers.comparison import AnswerChange, find_change, missing_units
 
 ASKED = datetime(2026, 3, 3, tzinfo=UTC)
 
@@ -17,7 +17,7 @@ def _citation(text: str, claim: str) -> Citation:
     return Citation(1, 1, "p1", "default", "policy.md", "Policy", "", quote, 0.9)
 
 
-def compare(question: str, told: str, before: str, now: str, after: str) -> Change | None:
+def compare(question: str, told: str, before: str, now: str, after: str) -> AnswerChange | None:
     """What changed for somebody who was told ``told`` from ``before``, when ``now`` is answered from ``after``."""
     turn = Turn(
         question, f"{told} [1]", Outcome.ANSWERED, Person("p"), ASKED, "t", question, (_citation(before, told),)
@@ -27,7 +27,7 @@ def compare(question: str, told: str, before: str, now: str, after: str) -> Chan
     return find_change(question, turn, missing, answer) if missing else None
 
 
-def quoted(question: str, before: str, after: str) -> Change | None:
+def quoted(question: str, before: str, after: str) -> AnswerChange | None:
     """The same where the whole sentence is quoted on both sides."""
     return compare(question, before, before, after, after)
 

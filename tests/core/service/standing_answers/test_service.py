@@ -1,4 +1,4 @@
-"""Who was answered is told once when the answer changes: once a day, within today's rights, whatever dies meanwhile."""
+"""People get one notice when an answer changes: once a day, within their rights of today, whatever dies meanwhile."""
 
 from datetime import timedelta
 
@@ -288,7 +288,7 @@ async def test_a_preview_counts_and_gives_an_example_without_telling(company: Co
     await company.asks(thread="b", by=BOB)
     await company.publishes(THIRTY, "v2")
     told = await company.preview()
-    assert "I would have told 2 people of 2 changed answers. I sent nothing." in told
+    assert "I would have told 2 people about 2 changed answers. I sent nothing." in told
     assert f"For example: “{QUESTION}” 14 days is now 30 days." in told
     assert company.post.sent == []
 
