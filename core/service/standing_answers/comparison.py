@@ -56,7 +56,7 @@ def find_change(question: str, turn: Turn, missing: Sequence[Unit], answer: Answ
     nearest = max((_about(question, one) for citation in turn.citations for one in _quoted(citation)), default=0)
     current = [(citation, one) for citation in answer.citations for one in _quoted(citation)]
     still = {_plain(one.text) for _, one in current}
-    for old in missing:
+    for old in sorted(missing, key=lambda one: -_about(question, one)):
         share = _about(question, old) / nearest if nearest else 1.0
         if share < (1.0 if old.form is Form.ROW else ABOUT_IT) or _plain(old.text) in still:
             continue
