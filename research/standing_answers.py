@@ -3,8 +3,8 @@
     git clone https://github.com/basecamp/handbook
     python -m research.standing_answers handbook
 
-Fifty people ask one question each at the first commit. Each question has a pattern that finds what holds in the file;
-a notice is due where that changes for somebody who was told it. The comparison was written before any of it was read.
+Fifty people ask one question each. A pattern finds what holds: a notice is due where that changes for somebody who
+was told it. The comparison was written before the handbook was read.
 """
 
 # ruff: noqa: T201, S603, S607 - a measurement is printed; git is run on a checkout of the caller's
@@ -15,7 +15,7 @@ import json
 import re
 import subprocess
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -95,20 +95,12 @@ def git(repository: Path, *words: str) -> str:
 
 
 async def fill(footnote: Footnote, repository: Path, commit: str) -> None:
-    """Make the documents those of a commit; what did not change stays as it is."""
+    """Make the documents those of a commit."""
     await footnote.ingestor.ensure_base("handbook")
     for name in git(repository, "ls-tree", "--name-only", commit).split("\n"):
         if name.endswith(".md"):
             data = git(repository, "show", f"{commit}:{name}").encode()
             await footnote.ingestor.ingest(Material(name, name, data), "handbook")
-
-
-async def answer(footnote: Footnote, number: int, asked: Asked) -> str:
-    """The answer that a person gets in the channel."""
-    thread = ThreadKey("replay", "T", "C", str(number))
-    question = Question(asked.question, thread, Person(f"replay:p{number}"), READERS, ChannelSettings().policy)
-    events = [event async for event in footnote.question_service.ask(question)]
-    return events[-1].answer.text if isinstance(events[-1], AgentCompleted) else ""
 
 
 async def replay(repository: Path) -> None:
@@ -126,7 +118,10 @@ async def replay(repository: Path) -> None:
         await standing.look()
         text = git(repository, "show", f"{found[first]}:{FILE}")
         for number, one in enumerate(asked):
-            shown = await answer(footnote, number, one)
+            thread, person = replace(CHANNEL, thread=str(number)), Person(f"replay:p{number}")
+            question = Question(one.question, thread, person, READERS, ChannelSettings().policy)
+            *_, last = [event async for event in footnote.question_service.ask(question)]
+            shown = last.answer.text if isinstance(last, AgentCompleted) else ""
             one.told = one.value(text) if one.value(text) in shown else ""
         total["told"] = sum(bool(one.told) for one in asked)
         for commit in found[first + 1 : first + 1 + COMMITS]:
@@ -156,6 +151,6 @@ def verdict(one: Asked, text: str, notices: list[Notice], commit: str) -> str:
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    arguments.add_argument("repository", type=Path, help="a clone of github.com/basecamp/handbook")
-    asyncio.run(replay(arguments.parse_args().repository))
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("repository", type=Path, help="a clone of github.com/basecamp/handbook")
+    asyncio.run(replay(parser.parse_args().repository))
