@@ -56,10 +56,10 @@ from core.ports.platform import MessageState, PlatformCapabilities
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import EDITED_LATE, YOU_EDITED, ThreadMuted, outcome_text
 from core.service.delivery.delivery import AnswerDelivery
+from core.service.delivery.job_cards import look_after
 from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.gaps.overview import GapOverview
 from core.service.incoming import BackfillPlaces
-from core.service.kb.job_cards import look_after
 from core.service.kb.service import KnowledgeCommands
 from core.service.leases import pause
 
@@ -135,7 +135,7 @@ class SlackPlatform:
                 us = await self.workspace.directory.identity()
                 self._background.start(self._look_back.keep_up(self._connections, us.team, stop))
             if self._knowledge is not None:
-                self._background.start(look_after(self._knowledge.cards.finish, stop))
+                self._background.start(look_after(self._knowledge.cards, stop))
             if self._socket is not None:
                 await self._socket.run(stop)
         await stop.wait()
