@@ -227,7 +227,7 @@ class Confluence(Connector):
             more = {"cursor": _next_cursor(page)}
             if not more["cursor"]:
                 return
-        raise SourceUnavailable("Confluence does not come to an end.")
+        raise SourceUnavailable("Confluence's listing does not end.")
 
     async def _get(self, path: str, **params: str) -> Any:
         return await self.http.get(f"{self.prefix}{path}", params)
