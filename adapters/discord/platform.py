@@ -59,7 +59,7 @@ from core.service.channel_settings import AnswerVisibility, answer_visibility
 from core.service.delivery.job_cards import JobCards, look_after
 from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.incoming import BackfillPlaces
-from core.service.kb.service import KnowledgeCommands
+from core.service.kb.service import KnowledgeService
 from core.service.leases import AlwaysLeader, LeaderLease
 
 CLOSE_SECONDS = 10.0
@@ -86,7 +86,7 @@ class DiscordPlatform:
         message_states: MessageStateStore,
         user_actions: UserActions,
         parse: Parse,
-        kb: KnowledgeCommands | None = None,
+        kb: KnowledgeService | None = None,
         dev_guild: str | None = None,
         allowed_bots: Collection[str] = (),
         api_url: str | None = None,

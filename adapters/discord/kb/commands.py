@@ -1,4 +1,4 @@
-"""``/kb`` and *Add to knowledge base*: Discord's form of what ``KnowledgeCommands`` does.
+"""``/kb`` and *Add to knowledge base*: Discord's form of what ``KnowledgeService`` does.
 
 The group is hidden from those who cannot manage the server; who may do what is the service's to decide, by rights that
 are looked up here, now. A reply's further buttons carry the id of their command, which is kept.
@@ -51,7 +51,7 @@ from core.service.kb.results import (
     ProposalList,
     accepted_jobs,
 )
-from core.service.kb.service import KnowledgeCommands
+from core.service.kb.service import KnowledgeService
 from core.service.kb.summaries import JobSummary, KbAction, Page
 from core.service.kb.text_layout import Part, lay_out
 from core.service.kb.text_spans import Line, strong
@@ -88,7 +88,7 @@ LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and the
 class KbGroup:
     """``/kb`` and *Add to knowledge base*."""
 
-    def __init__(self, kb: KnowledgeCommands, app: DiscordApplication, cards: JobCards) -> None:
+    def __init__(self, kb: KnowledgeService, app: DiscordApplication, cards: JobCards) -> None:
         self._kb = kb
         self._app = app
         self._cards = cards

@@ -30,7 +30,7 @@ from core.service.delivery.job_cards import JobCards
 from core.service.kb.commands import LARGEST_FILE, Caller, KbCommand, KbVerb
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.results import CancelRequested, KbResult, ProposalList, Refused
-from core.service.kb.service import KnowledgeCommands
+from core.service.kb.service import KnowledgeService
 from core.service.kb.text_layout import PROPOSALS
 from core.service.kb.wording import proposals_line
 
@@ -42,7 +42,7 @@ log = structlog.get_logger(__name__)
 class SlackKnowledge:
     """What is typed or pressed becomes commands, their results become replies; forms are ``forms``."""
 
-    def __init__(self, workspace: SlackWorkspace, kb: KnowledgeCommands) -> None:
+    def __init__(self, workspace: SlackWorkspace, kb: KnowledgeService) -> None:
         """Do commands with ``kb``; rights, names and channels are those of this workspace."""
         self._workspace = workspace
         self._kb = kb

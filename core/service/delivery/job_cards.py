@@ -6,13 +6,12 @@ before it posted one is posted by whoever shows the job next; an end that a card
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
-
-import structlog
 
 from core.model.errors import PlatformUnavailable, StoreUnavailable
 from core.model.incoming_events import ReplyTarget
@@ -31,7 +30,7 @@ ABANDONED_SECONDS = 15.0  # after this age of a job, the process that accepted i
 MOST_RENDERINGS = 5  # edits in a row because the job has gone on meanwhile
 _TRIES = 5  # to store that a job is being ended, while a worker stores its progress
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +133,11 @@ class JobCards:
         try:
             await self._post(card)
         except CallRefused as refusal:
-            log.info("card_not_posted", job=job.id, reason=str(refusal))
+            log.info("card_not_posted", extra={"job": job.id, "reason": str(refusal)})
             await self._store.save(replace(self._blank(job.id, card.person), closed=True))
             return False
         except PlatformUnavailable as error:
-            log.info("card_not_posted", job=job.id, reason=str(error))
+            log.info("card_not_posted", extra={"job": job.id, "reason": str(error)})
             return False
         return True
 
@@ -250,12 +249,12 @@ class JobCards:
         try:
             await self._messages.edit(kept, once=once)
         except CallRefused as refusal:
-            log.info("card_not_edited", job=kept.job, reason=str(refusal))
             if refusal.refusal is Refusal.LIMITED:
                 return False
+            log.info("card_not_edited", extra={"job": kept.job, "reason": str(refusal)})
             return not kept.over or await self._post_again(kept)
         except PlatformUnavailable as error:
-            log.info("card_not_edited", job=kept.job, reason=str(error))
+            log.info("card_not_edited", extra={"job": kept.job, "reason": str(error)})
             return False
         return True
 
@@ -268,10 +267,10 @@ class JobCards:
                 message = await self._messages.find(kept.channel, key)
             message = message or await self._post_end(kept, key)
         except CallRefused as refusal:
-            log.warning("card_not_posted", job=kept.job, reason=str(refusal))
+            log.warning("card_not_posted", extra={"job": kept.job, "reason": str(refusal)})
             return refusal.refusal is not Refusal.LIMITED
         except PlatformUnavailable as error:
-            log.info("card_not_posted", job=kept.job, reason=str(error))
+            log.info("card_not_posted", extra={"job": kept.job, "reason": str(error)})
             return False
         await self._store.save(replace(self._blank(kept.job, kept.person), channel=kept.channel, message=message))
         return True
@@ -283,7 +282,7 @@ class JobCards:
         except CallRefused as refusal:
             if refusal.refusal is Refusal.LIMITED:
                 raise
-            log.warning("card_not_posted", job=kept.job, reason=str(refusal))
+            log.warning("card_not_posted", extra={"job": kept.job, "reason": str(refusal)})
             return await self._messages.post(kept, key, plain=True)
 
     # --- what is stored
@@ -334,6 +333,6 @@ async def _logged(work: Coroutine[Any, Any, object]) -> None:
     try:
         await work
     except (CallRefused, PlatformUnavailable, StoreUnavailable) as error:
-        log.warning("card_not_concluded", reason=str(error))
+        log.warning("card_not_concluded", extra={"reason": str(error)})
     except Exception:
         log.exception("card_not_concluded")

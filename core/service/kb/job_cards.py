@@ -1,7 +1,7 @@
 """What a job's card says in any client, and what can be pressed on it.
 
 A client renders the ``JobCard``. A job may be ended until it is over or being ended. Who may press is decided where
-the pressed command goes, by ``KnowledgeCommands``.
+the pressed command goes, by ``KnowledgeService``.
 """
 
 from dataclasses import dataclass
