@@ -331,7 +331,7 @@ class GoogleDrivePlugin(ConnectorPlugin):
         if not isinstance(key, dict) or not all(
             isinstance(key.get(one), str) for one in ("client_email", "private_key")
         ):
-            raise ConfigurationError("This is no JSON key of a service account.", remedy=KEY_REMEDY)
+            raise ConfigurationError("This is not the JSON key of a service account.", remedy=KEY_REMEDY)
         drives = tuple(one.strip() for one in settings.get("drives", "").split(",") if one.strip())
         async with AsyncExitStack() as stack:
             yield GoogleDrive(self, http, stack, key, settings.get("subject", "").strip(), drives)

@@ -287,7 +287,7 @@ class GitHubPlugin(ConnectorPlugin):
         kinds = tuple(settings.get("kinds", "").replace(",", " ").casefold().split()) or KINDS
         if not names or None in found or not set(kinds) <= set(KINDS):
             raise ConfigurationError(
-                "That is no repository or no kind of item.",
+                "That is not a repository, or not a kind of item.",
                 remedy=f"Name repositories as owner/name, and of {', '.join(KINDS)}.",
             )
         async with http(self.origin, {"Authorization": f"Bearer {settings['token']}"}) as calls:

@@ -80,7 +80,7 @@ class PolicyHttp(Http):
         try:
             return json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise SourceUnavailable(f"{self.origin.host} answers something that is no JSON.") from error
+            raise SourceUnavailable(f"{self.origin.host} answers something that is not JSON.") from error
 
     async def download(self, path: str, params: Params | None = None) -> bytes:
         """Return the bytes behind a path; a redirect is followed without our headers."""
@@ -93,7 +93,7 @@ class PolicyHttp(Http):
         try:
             there = self.origin.join(URL(location))
         except ValueError as error:
-            raise SourceUnavailable(f"{self.origin.host} redirects to something that is no link.") from error
+            raise SourceUnavailable(f"{self.origin.host} redirects to something that is not a link.") from error
         if self.origin.scheme == "https" and there.scheme == "http":
             raise SourceUnavailable(f"{self.origin.host} redirects from https to http, where anyone could change it.")
         try:
@@ -120,7 +120,7 @@ class PolicyHttp(Http):
                 failure = SourceUnavailable(f"{self.origin.host} does not answer ({type(error).__name__}).")
             except ValueError:  # its message may quote a header
                 raise SourceUnavailable(
-                    f"{self.origin.host} cannot be called: an address or the token holds what cannot be sent.",
+                    f"{self.origin.host} cannot be called: the address or the token has invalid characters.",
                     remedy="Copy the token once more.",
                 ) from None
             if wait > LONGEST_WAIT:
@@ -243,7 +243,7 @@ def _origin(text: str, rules: Rules) -> URL:
         private = f"{url.host}:{url.port}" in rules.allow_private
     except ValueError as error:
         raise ConfigurationError(
-            "This is no address of a site.", remedy="It looks like https://example.org."
+            "This is not the address of a site.", remedy="It looks like https://example.org."
         ) from error
     if not url.host or not (url.scheme == "https" or (url.scheme == "http" and private)):
         raise ConfigurationError(

@@ -920,7 +920,7 @@ class TestWhomABaseIsFor:
         assert "People of other organizations read it too" in answer.markdown
         assert "organization" not in (await told(slack, "ada", "grant handbook #random")).markdown
         answer = await told(slack, "ada", "grant handbook #general")
-        assert "People of another organization read there too." in answer.markdown
+        assert "People from another organization can read it too." in answer.markdown
 
     async def test_alone_it_opens_a_form_with_pickers(self, slack: FakeSlack, room: SlackRoom) -> None:
         bob, ops = slack.person("bob"), slack.usergroup("ops", ["bob"])

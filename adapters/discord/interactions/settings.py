@@ -56,7 +56,7 @@ from core.service.channel_settings import (
     THRESHOLD_LABELS,
 )
 
-NO_THRESHOLD = f"That is no number from {LEAST_CONFIDENCE:g} to 1, like 0.85."
+NO_THRESHOLD = f"That is not a number from {LEAST_CONFIDENCE:g} to 1, like 0.85."
 
 
 class ChannelSettingsMenus:

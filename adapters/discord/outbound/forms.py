@@ -140,7 +140,7 @@ def read_threshold(typed: str) -> SettingsChange:
     """Return how sure it has to be, as a word or a number. Raises ValueError for what is neither."""
     threshold = parse_threshold(typed)
     if threshold is None:
-        raise ValueError(f"{typed!r} is no threshold.")
+        raise ValueError(f"{typed!r} is not a threshold.")
     return SettingsChange(frozenset({"auto_answer"}), ChosenSettings(auto_answer=threshold))
 
 

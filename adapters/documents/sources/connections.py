@@ -43,13 +43,13 @@ def why_not_allowed(address: str, allowed: Iterable[str]) -> str | None:
     """Why an address may not be read, None when it may. ``allowed`` are the beginnings of those that may."""
     scheme = scheme_of(address)
     if not scheme or scheme in ("http", "https"):
-        return "That is no address of a place that keeps files."
+        return "That is not the address of a file store."
     if "::" in address or re.search(r"[\x00-\x1f\x7f\\]", address):
-        return "That address is not written as one."
+        return "That address is malformed."
     if re.search(r"://[^/@]*:[^/@]*@", address) and scheme != "github":
-        return "A password must not stand in an address; it belongs in the environment of the server."
+        return "Leave the password out of the address and set it in the server's environment."
     if ".." in unquote(address).split("/"):
-        return "An address must not lead upwards."
+        return "An address must not contain “..”."
     beginnings = [one for one in allowed if one]
     if any(_is_below(address, beginning) for beginning in beginnings):
         return None

@@ -109,5 +109,5 @@ def configuration_error(refusal: RequestRefused) -> ConfigurationError | None:
     """
     if refusal.error not in _CONFIGURATION_WRONG:
         return None
-    remedy = "Check SLACK_BOT_TOKEN and SLACK_APP_TOKEN; footnote doctor says what is missing."
+    remedy = "Check SLACK_BOT_TOKEN and SLACK_APP_TOKEN; footnote doctor shows what is missing."
     return ConfigurationError(f"Slack refuses the token ({refusal.error}).", remedy=remedy)

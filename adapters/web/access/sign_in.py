@@ -21,7 +21,7 @@ ATTEMPTS_A_MINUTE = 10  # from one address
 HASHING = 2  # passwords looked at beside each other: each takes 32 MB and a core
 _MINUTE = 60
 CONNECTIONS = "/connections"
-USED_UP = "This link has been used, or its time is over."
+USED_UP = "This link has been used or has expired."
 NO_ADMIN = "This link is for admins of the chat that it came from, and you are none there now."
 WRONG = "That is not the password."
 

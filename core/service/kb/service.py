@@ -179,7 +179,9 @@ class KnowledgeService(KnowledgeCommands):
         if there is not None:
             return there
         return (
-            made if isinstance(made, Refused) else Refused(RefusalReason.NOT_DONE, f"“{name}” was removed meanwhile.")
+            made
+            if isinstance(made, Refused)
+            else Refused(RefusalReason.NOT_DONE, f"“{name}” was removed in the meantime.")
         )
 
     async def has_base(self, name: str) -> bool:

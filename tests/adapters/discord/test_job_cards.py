@@ -37,7 +37,7 @@ class Written(Messages):
         if self.away:
             raise PlatformUnavailable("Discord does not answer.")
         if self.gone:
-            raise NotFound("The time for a private answer is over.")
+            raise NotFound("The time for a private answer has passed.")
         self.edits.append((message_id, layout_text(shown)))
 
     async def post(self, spot: Spot, shown: SanitizedView, key: str) -> int:
