@@ -206,7 +206,7 @@ async def pages_of(
             return
         if cursor == before:
             break
-    raise SourceUnavailable("The source lists something without an end.")
+    raise SourceUnavailable("The source's listing does not end.")
 
 
 async def call_for_each(call: Callable[[T], Awaitable[Result]], things: Iterable[T]) -> list[Result]:

@@ -241,7 +241,7 @@ async def test_lists_that_lead_back_to_themselves_come_to_an_end(
     given = {"token": TOKEN, "repositories": "acme/site"}
     http = opener(Rules(allow_private=frozenset({f"127.0.0.1:{github.port}"})))
     async with asyncio.timeout(30), GitHubPlugin(origin=github.url).open(given, http) as connector:
-        with pytest.raises(SourceUnavailable, match="without an end"):
+        with pytest.raises(SourceUnavailable, match="does not end"):
             await connector.members("repository:acme/site")
         (content,) = [found async for found in connector.fetch([item])]
     assert isinstance(content, Content)
