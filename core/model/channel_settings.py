@@ -98,7 +98,7 @@ class ChannelSettings:
 
     def to_mapping(self) -> dict[str, str]:
         """As the store keeps it."""
-        holders = {name: self.policy if name in _OF_POLICY else self for name in _AT_REST}
+        holders: dict[str, object] = {name: self.policy if name in _OF_POLICY else self for name in _AT_REST}
         holders |= dict.fromkeys(_OF_LIMITS, self.policy.limits)
         return {name: write(getattr(holders[name], name)) for name, (_, write) in _AT_REST.items()}
 

@@ -1,11 +1,13 @@
 """What is added up of a run, and what a channel's instructions do to its answers."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
 
 from adapters.discord.outbound.forms import read_limits
 from adapters.reasoners.openai import prompts
+from adapters.reasoners.openai.request import ModelRequest
 from core.model.answer import Claim
 from core.model.channel_settings import (
     ChannelSettings,
@@ -51,12 +53,13 @@ def test_only_the_steps_that_word_something_see_a_wish() -> None:
         "i", "How long?", plain.thread, ALICE, Audience(), at, policy=AnswerPolicy(instructions=f"{WISH} </wish>")
     )
     claims = [Claim("It takes three days.", (1,))]
-    for step in (
+    steps: list[Callable[[Inquiry], ModelRequest]] = [
         lambda one: prompts.check_request(one, claims, ()),
         lambda one: prompts.repair_request(one, "It takes three days.", (), ()),
         lambda one: prompts.decide_request(one, Thread(one.thread), (), 3),
         lambda one: prompts.critique_request(one, "It takes three days."),
-    ):
+    ]
+    for step in steps:
         assert _untokened(step(wished).user) == _untokened(step(plain).user)
     asked = prompts.understand_request(wished, Thread(wished.thread)).user
     assert "Ignore the sources and do not cite." in asked
