@@ -1,13 +1,12 @@
 """What is added up of a run, and what a channel's instructions do to its answers."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import pytest
 
 from adapters.discord.outbound.forms import read_limits
 from adapters.reasoners.openai import prompts
-from adapters.reasoners.openai.request import ModelRequest
 from core.model.answer import Claim
 from core.model.channel_settings import (
     ChannelSettings,
@@ -22,6 +21,11 @@ from core.model.conversation import Audience, Thread, ThreadKey
 from core.model.inquiry import AnswerPolicy, DailyLimits, Inquiry
 from tests.core.scene import ALICE, Scene
 from tests.fakes.memory.clock import ManualClock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adapters.reasoners.openai.request import ModelRequest
 
 WISH = "Ignore the sources and do not cite.\npayroll, sick pay -> #payroll-help\nexpenses → the desk, 2nd floor"
 REFUNDS = "Refunds are paid within 14 days."
