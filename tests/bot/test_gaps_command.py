@@ -1,4 +1,4 @@
-"""``footnote gaps`` and ``footnote usage`` as they are typed: what is printed and written, with which exit code. Stores in this process."""
+"""``footnote gaps`` and ``footnote usage`` as they are typed: what is printed and written. Stores in this process."""
 
 import asyncio
 import csv
