@@ -99,29 +99,9 @@ class ChannelSettings:
 
     def to_mapping(self) -> dict[str, str]:
         """As the store keeps it."""
-<<<<<<< HEAD
-        policy = self.policy
-        return {
-            "profile": policy.profile,
-            "behaviour": policy.behaviour,
-            "checkpoints": ",".join(sorted(policy.checkpoints)),
-            "sources_first": _yes_or_no(policy.sources_first),
-            "languages": ",".join(policy.languages),
-            "follow_ups": _yes_or_no(policy.follow_ups),
-            "bases": "*" if self.bases is None else ",".join(sorted(self.bases)),
-            "reply_style": self.reply_style,
-            "handoff": self.handoff,
-            "auto_answer": threshold_name(self.auto_answer),
-            "forum_posts": _yes_or_no(self.forum_posts),
-            "proposal_digest": _yes_or_no(self.proposal_digest),
-            "standing_answers": _yes_or_no(self.standing_answers),
-            "closed_to_partners": _yes_or_no(self.closed_to_partners),
-        }
-=======
         holders: dict[str, object] = {name: self.policy if name in _OF_POLICY else self for name in _AT_REST}
         holders |= dict.fromkeys(_OF_LIMITS, self.policy.limits)
         return {name: write(getattr(holders[name], name)) for name, (_, write) in _AT_REST.items()}
->>>>>>> main
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,52 +135,12 @@ class ChosenSettings:
     @classmethod
     def from_mapping(cls, values: Mapping[str, str]) -> "ChosenSettings":
         """From what the store keeps. What is no known value was not chosen."""
-<<<<<<< HEAD
-        wanted = values.get("checkpoints")
-        return cls(
-            profile=_one_of(Profile, values.get("profile")),
-            behaviour=_one_of(Behaviour, values.get("behaviour")),
-            checkpoints=None if wanted is None else frozenset(_named(ALL_CHECKPOINTS, wanted)),
-            sources_first=_read_yes_or_no(values.get("sources_first")),
-            languages=tuple(split_names(values["languages"])) if "languages" in values else None,
-            follow_ups=_read_yes_or_no(values.get("follow_ups")),
-            bases=frozenset(split_names(values.get("bases", ""))) - {"*"} or None,
-            reply_style=_one_of(ReplyStyle, values.get("reply_style")),
-            handoff=values.get("handoff"),
-            auto_answer=parse_threshold(values.get("auto_answer", "")),
-            forum_posts=_read_yes_or_no(values.get("forum_posts")),
-            proposal_digest=_read_yes_or_no(values.get("proposal_digest")),
-            standing_answers=_read_yes_or_no(values.get("standing_answers")),
-            closed_to_partners=_read_yes_or_no(values.get("closed_to_partners")),
-        )
-
-    def to_mapping(self) -> dict[str, str]:
-        """As the store keeps it: what was chosen, by name."""
-        values = {
-            "profile": self.profile,
-            "behaviour": self.behaviour,
-            "checkpoints": None if self.checkpoints is None else ",".join(sorted(self.checkpoints)),
-            "sources_first": None if self.sources_first is None else _yes_or_no(self.sources_first),
-            "languages": None if self.languages is None else ",".join(self.languages),
-            "follow_ups": None if self.follow_ups is None else _yes_or_no(self.follow_ups),
-            "bases": None if self.bases is None else ",".join(sorted(self.bases)),
-            "reply_style": self.reply_style,
-            "handoff": self.handoff,
-            "auto_answer": None if self.auto_answer is None else threshold_name(self.auto_answer),
-            "forum_posts": None if self.forum_posts is None else _yes_or_no(self.forum_posts),
-            "proposal_digest": None if self.proposal_digest is None else _yes_or_no(self.proposal_digest),
-            "standing_answers": None if self.standing_answers is None else _yes_or_no(self.standing_answers),
-            "closed_to_partners": None if self.closed_to_partners is None else _yes_or_no(self.closed_to_partners),
-        }
-        return {name: str(value) for name, value in values.items() if value is not None}
-=======
         return cls(**{name: read(values[name]) for name, (read, _) in _AT_REST.items() if name in values})
 
     def to_mapping(self) -> dict[str, str]:
         """As the store keeps it: what was chosen, by name."""
         chosen = {name: getattr(self, name) for name in _AT_REST}
         return {name: write(chosen[name]) for name, (_, write) in _AT_REST.items() if chosen[name] is not None}
->>>>>>> main
 
 
 def channel_settings(default: ChannelSettings, *layers: ChosenSettings) -> ChannelSettings:
@@ -277,5 +217,6 @@ _AT_REST: Mapping[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {  #
     "auto_answer": (parse_threshold, threshold_name),
     "forum_posts": _YES_OR_NO,
     "proposal_digest": _YES_OR_NO,
+    "standing_answers": _YES_OR_NO,
     "closed_to_partners": _YES_OR_NO,
 }
