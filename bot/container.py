@@ -203,6 +203,8 @@ class Footnote(Stores):
             kept_originals=self.originals,
             questions=self.questions,
             lost_changes=self.lost_changes,
+            memory=self.memory,
+            capabilities=self.capabilities,
         )
 
     def take_notices(self) -> tuple[str, ...]:
@@ -243,6 +245,7 @@ class Footnote(Stores):
             checkpoints=self.checkpoints,
             defaults=ChannelSettings(self.policy),
             disputes=DisputeReports(RedisProposalStore(self.redis), self.clock),
+            person_answers=self.knowledge_stack.person_answers,
         )
 
     def knowledge_reader(self) -> "KnowledgeReader":

@@ -142,6 +142,8 @@ class _ServedPlatform:
     async def run(self, stop: asyncio.Event, report_ready: Callable[[str], Awaitable[None]] | None = None) -> None:
         """Until ``stop`` is set, and what is under way is finished; ``report_ready`` is told our address."""
         settings, footnote = self._settings, self._footnote
+        offering = [platform for platform in self._connected if isinstance(platform, OffersKnowledge)]
+        footnote.capabilities.update({one.name: one.capabilities() for one in offering})
         routes = [route for platform in self._connected for route in platform.routes() if self._role.listens]
         if self._role.works:
             routes += open_api(footnote, warming=lambda: not self._stores.joined.is_set()).routes()
@@ -173,9 +175,10 @@ class _ServedPlatform:
         if not self._role.works:
             return []
         footnote = self._footnote
+        answers = footnote.knowledge_stack.person_answers
         message_handler = MessageHandler(
             question_service=footnote.question_service,
-            memory_controls=MemoryControls(footnote.memory, footnote.audit),
+            memory_controls=MemoryControls(footnote.memory, footnote.audit, answers),
             checkpoints=footnote.checkpoints,
             message_states=footnote.message_states,
             inbox=footnote.inbox,
@@ -183,6 +186,7 @@ class _ServedPlatform:
             warming=lambda: not self._stores.joined.is_set(),
             metrics=PrometheusMetrics(),
             daily_budget=footnote.daily_budget,
+            person_answers=answers,
         )
         lanes = self._settings.workers
         worker = Worker(
@@ -199,10 +203,7 @@ class _ServedPlatform:
 
     async def _do_jobs(self, stop: asyncio.Event) -> None:
         """Jobs write: they begin when the index and the files are known to be everybody's."""
-        offering = [platform for platform in self._connected if isinstance(platform, OffersKnowledge)]
-        capabilities = {one.name: one.capabilities() for one in offering}
-        self._footnote.capabilities.update(capabilities)
-        jobs = self._footnote.knowledge_stack.worker(self._name, capabilities)
+        jobs = self._footnote.knowledge_stack.worker(self._name, self._footnote.capabilities)
         joined, stopping = asyncio.create_task(self._stores.joined.wait()), asyncio.create_task(stop.wait())
         try:
             await asyncio.wait({joined, stopping}, return_when=asyncio.FIRST_COMPLETED)

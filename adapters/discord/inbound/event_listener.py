@@ -93,7 +93,8 @@ class EventListener:
         """Have the documents that quote this message read again."""
         if guild_id is not None:
             key = key_of(await self._channel_of(guild_id, channel_id), guild_id, message_id)
-            await note_change(self._app.message_states, key, discord.utils.snowflake_time(message_id))
+            written = discord.utils.snowflake_time(message_id)
+            await note_change(self._app.message_states, key, written, str(message_id))
 
     def _receive(self, message: discord.Message, *, edited: bool) -> None:
         client = self._app.client()

@@ -31,7 +31,7 @@ from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_records import AnsweredQuestion, DiscordQuestionState
 from adapters.discord.outbound.application import DiscordApplication
-from adapters.discord.outbound.buttons import AGAIN, Interaction, correct_button
+from adapters.discord.outbound.buttons import AGAIN, Interaction, correct_button, offer_button
 from adapters.discord.outbound.forms import correction_form, reason_form
 from adapters.discord.outbound.messages import NOBODY, Spot, nonce
 from adapters.discord.outbound.sanitizer import SanitizedView
@@ -40,6 +40,7 @@ from core.model.answer import Answer
 from core.model.conversation import Audience, Turn
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.incoming_events import ReplyMode, ReplyTarget
+from core.model.person_answers import OfferAction
 from core.service.actions.answers import Quotes
 from core.service.actions.presses import (
     RATINGS,
@@ -61,6 +62,7 @@ from core.service.actions.wording import (
     explanation_text,
 )
 from core.service.explanations import Explanation
+from core.service.person_answers import OfferPress
 from core.service.text_splitter import split_markdown
 
 ANSWER_LIMIT = 3_800
@@ -101,6 +103,24 @@ class RatingButtons:
         offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(correct_button(trace_id)))
         await respond(interaction.response.send_message(view=offer, ephemeral=True, allowed_mentions=NOBODY))
         return None
+
+    async def decide_answer(self, interaction: Interaction, action: OfferAction, name: str) -> None:
+        """Do what is pressed about a person's answer."""
+        answers = self._app.user_actions.person_answers
+        async with report_errors(interaction):
+            if answers is None or self._kb is None:
+                raise NotFound(GONE)
+            await acknowledge(interaction, alone=True)
+            caller = await self._kb.caller(interaction)
+            press = OfferPress(action, name, caller)
+            if action is OfferAction.KEEP and (thread := await answers.thread_of(name)) is not None:
+                access = self._app.channel_access
+                bases, public = (await access.settings(thread)).bases, (await access.audience_of_channel(thread)).public
+                press = replace(press, bases=bases, public=public)
+            await tell(interaction, await answers.press(press))
+            if interaction.message is not None and action is not OfferAction.SOLVED:
+                spot = Spot(interaction.message.channel.id, interaction.guild_id)
+                await self._app.messages.remove(spot, interaction.message.id)
 
     async def open_correction(self, interaction: Interaction, trace_id: str) -> None:
         """Open the form for the right answer."""
@@ -251,7 +271,8 @@ class AnswerButtons:
         text = f"{clip(interaction.user.display_name, 60)} would like a person to look at this:"
         spot = Spot(interaction.channel_id, interaction.guild_id)
         key = nonce(str(shown.thread), shown.subject, f"handoff-{turn.trace_id}")
-        await self._app.messages.call_role(spot, role, text, link, key)
+        solved = offer_button(OfferAction.SOLVED, turn.trace_id)
+        await self._app.messages.call_role(spot, role, text, link, key, solved)
 
     async def _post_shared(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> None:
         """Show a private answer to the channel."""

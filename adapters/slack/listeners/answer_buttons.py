@@ -30,10 +30,12 @@ from core.model.answer import Answer
 from core.model.conversation import ThreadKey, Turn
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.model.incoming_events import IncomingMessage, ReplyTarget
+from core.model.person_answers import OfferAction
 from core.service.actions.presses import AnswerAction, HandedOver, OwnerTold, PressResult, Shared, press_button
-from core.service.actions.wording import NOBODY_TO_CALL, TOLD_OWNER
+from core.service.actions.wording import GONE, NOBODY_TO_CALL, TOLD_OWNER
 from core.service.kb.results import is_success
 from core.service.one_time_actions import PressOutcome
+from core.service.person_answers import OfferPress
 
 log = structlog.get_logger(__name__)
 
@@ -54,6 +56,8 @@ class AnswerButtonListeners:
         app.action(blocks.OWNER)(self._listener(self._done(AnswerAction.OWNER)))
         app.action(blocks.STOP)(self._listener(self._stop))
         app.action(re.compile(f"^{blocks.FOLLOW_UP}_"))(self._listener(self._ask_follow_up))
+        app.action(f"{blocks.OFFER}_{OfferAction.SOLVED}")(self._listener(self._decide_answer))
+        app.action(re.compile(f"^{blocks.OFFER}_"))(self._then_removed(self._decide_answer))
         app.action(blocks.SHARE)(self._then_removed(self._done(AnswerAction.SHARE)))
         app.action(blocks.AGAIN)(self._then_removed(self._ask_again))
         app.action(blocks.FEEDBACK)(self._listener(self._rate))  # both thumbs, which are one element
@@ -157,12 +161,27 @@ class AnswerButtonListeners:
             again = replace(named, edited=False, mentions_us=True, suggested=True)
             await self.event_listener.put_follow_up(again)
 
+    async def _decide_answer(self, press: Press) -> None:
+        """Do what is pressed about a person's answer. Raises NotFound, Denied and AlreadyDone."""
+        workspace, answers = self.workspace, self.workspace.user_actions.person_answers
+        if answers is None:
+            raise NotFound(GONE)
+        thread = await answers.thread_of(press.value) or press.thread
+        action = OfferAction(press.action.removeprefix(f"{blocks.OFFER}_"))
+        pressed = OfferPress(action, press.value, await workspace.caller(thread, press.user))
+        if action is OfferAction.KEEP:
+            audience = await workspace.access.audience(thread, press.user)
+            pressed = replace(pressed, bases=(await workspace.settings(thread)).bases, public=audience.public)
+        said = await answers.press(pressed)
+        await workspace.messages.post_privately(press.thread, press.user, said)
+
     async def _call_person(self, press: Press, turn: Turn, group: str) -> None:
         """Call the channel's configured group."""
         name = escape(await self.workspace.directory.name(press.user))
         words = f"{group_call(group)} {name} would like a person to answer: “{escape(turn.question[:1_500])}”"
         call = permit(blocks.section(words), group=group)
-        await self.workspace.messages.post(press.thread, f"{name} would like a person to answer.", [call])
+        solved = [blocks.offer_row([OfferAction.SOLVED], press.value)] if self.knowledge is not None else []
+        await self.workspace.messages.post(press.thread, f"{name} would like a person to answer.", [call, *solved])
 
     async def _post_shared(self, press: Press, turn: Turn) -> None:
         answer = Answer(turn.outcome, turn.answer, turn.citations)

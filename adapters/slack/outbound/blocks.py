@@ -13,6 +13,7 @@ from adapters.slack.outbound.payloads import ChoiceValue, FollowUpValue, RatingV
 from adapters.slack.outbound.text import escape, link, safe_markdown, shorten, without_markup
 from core.model.answer import Answer, Citation
 from core.model.inquiry import Checkpoint
+from core.model.person_answers import OFFER_LABELS, Offer, OfferAction
 from core.ports.answer_view import Step, StepState
 from core.service.actions.presses import RATINGS, ROWS, AnswerAction, actions_below
 from core.service.actions.wording import ANSWER_AGAIN, YOU_EDITED
@@ -32,6 +33,7 @@ STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE, FOLLOW_UP, AGAIN, OWNER = (
     f"footnote_{name}"
     for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share", "follow_up", "again", "owner")
 )
+OFFER = "footnote_offer"  # with the action behind it
 CHOICES = "footnote_choices"  # the block that holds a checkpoint's buttons
 _WITH_BUTTONS = {"actions", "context_actions"}
 
@@ -131,6 +133,18 @@ def offer_again(root: str, question_id: str) -> list[Block]:
     pressed = button(ANSWER_AGAIN, AGAIN, question_id)
     row: Block = {"type": "actions", "block_id": "footnote_again", "elements": [pressed]}
     return with_thread([section(YOU_EDITED), row], root)
+
+
+def offer_row(actions: Iterable[OfferAction], name: str) -> Block:
+    """Return the buttons about a person's answer, which is known by this id."""
+    shown = [button(OFFER_LABELS[one], f"{OFFER}_{one}", name) for one in actions]
+    return {"type": "actions", "block_id": "footnote_offer", "elements": shown}
+
+
+def offer(asked: Offer) -> list[Block]:
+    """Return a question to one person, with the text that it is about exactly as it is."""
+    quoted = [plain_section(asked.quoted)] if asked.quoted else []
+    return [section(escape(asked.text)), *quoted, offer_row(asked.actions, asked.id)]
 
 
 def notice_lines(notices: Sequence[str], answer: Answer) -> list[Block]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from core.model.answer import Citation, FollowUp, UsageCounts
 from core.model.conversation import Audience, Person, ThreadKey, Turn
 from core.model.errors import NotFound
+from core.model.person_answers import LastCall, PersonAnswer
 from core.model.records import PERSON, THREAD
 from core.ports.access import Audit
 from core.ports.memory import Feedback, FeedbackStore, Memory
@@ -139,6 +140,10 @@ class AnswerActions:
         turn = await self.read(thread, trace_id, audience)
         handoff = Handoff(thread=thread, trace=trace_id, person=person.id)
         async with OneTimeActions(self.message_states).once(handoff, CALLED_ALREADY):
+            await self.message_states.save(
+                PersonAnswer(id=trace_id, thread=thread, asker=turn.asker.id, caller=person.id)
+            )
+            await self.message_states.save(LastCall(thread=thread, trace=trace_id))
             yield turn
 
     async def tell_owner(self, thread: ThreadKey, trace_id: str, person: Person, reader: Audience) -> None:
