@@ -69,7 +69,7 @@ class PersonAnswer(Record, place="answers/{id}", subject="answer"):
     """
 
     id: str
-    thread: ThreadKey = field(metadata=THREAD)
+    thread: str = field(default="", metadata=THREAD)
     asker: str = field(default="", metadata=PERSON)
     caller: str = ""  # the person who pressed
     state: AnswerState = AnswerState.OPEN
@@ -78,6 +78,11 @@ class PersonAnswer(Record, place="answers/{id}", subject="answer"):
     channel: str = ""
     size: int = 0
     rival: bool = False
+
+    @property
+    def key(self) -> ThreadKey:
+        """The thread that it is in."""
+        return ThreadKey.parse(self.thread)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,11 @@ with ``python -m research.kept_answers``.
 """
 
 import re
+from dataclasses import replace
 from enum import StrEnum
 
 from core.model.message_text import is_question, without_emoji
+from core.model.person_answers import PersonAnswer
 from core.model.text import words
 from core.service.answer_wish import meaningful, only_receives
 
@@ -134,6 +136,19 @@ def is_about(text: str, question: str) -> bool:
         or re.match(r"(?i)\W*(?:yes|no|yep|nope|ja|nein|oui|non|sí)\b", text) is not None
         or (re.search(r"\d|`", text) is not None)
     )
+
+
+def after_reply(call: PersonAnswer, person: str, message: str, text: str) -> PersonAnswer:
+    """Return the question with this reply in mind: the longest of one author; of two, it is unclear which solves it."""
+    size, same = len(words(text)), call.answerer in ("", person)
+    if not could_answer(text) or (same and call.message and size <= call.size):
+        return call
+    return replace(call, answerer=person, message=message, size=size, rival=call.rival or not same)
+
+
+def without_reply(call: PersonAnswer) -> PersonAnswer:
+    """Return the question with no reply in mind: its asker goes on asking."""
+    return replace(call, answerer="", message="", size=0, rival=False)
 
 
 def _own_words(text: str) -> str:

@@ -33,12 +33,11 @@ from core.model.person_answers import (
     is_due,
     is_unconfirmed,
 )
-from core.model.text import words
 from core.ports.job_store import Proposal
 from core.ports.memory import Memory
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import PlatformCapabilities
-from core.service.answer_replies import AskerSays, asker_says, could_answer, is_about
+from core.service.answer_replies import AskerSays, after_reply, asker_says, is_about, without_reply
 from core.service.kb.commands import Caller
 from core.service.kb.job_queue import MOST_ORPHANED, JobQueue
 from core.service.kb.program_documents import check_readers
@@ -113,21 +112,16 @@ class PersonAnswers:
         if says is AskerSays.CONTENT and not call.rival:
             await self._offer(call)
         elif says is not AskerSays.WAITS:
-            await self._save(call, replace(call, answerer="", message="", size=0, rival=False))
+            await self._save(call, without_reply(call))
             await self.message_states.remove(WaitingReply(id=call.id))
 
     async def _hear_reply(self, call: PersonAnswer, message: IncomingMessage) -> None:
-        """Keep the reply in mind: of one author the longest, of two authors that it is unclear which one solves it."""
-        if message.mentions_us or not could_answer(message.text):
+        reply = call if message.mentions_us else after_reply(call, message.asker.id, message.id, message.text)
+        if reply == call:
             return
-        size, by, same = len(words(message.text)), message.asker.id, call.answerer in ("", message.asker.id)
-        if same and call.message and size <= call.size:
-            return
-        reply = replace(call, answerer=by, message=message.id, channel=message.reply_target.channel, size=size)
-        await self._save(call, replace(reply, rival=call.rival or not same))
-        waiting = WaitingReply(id=call.id, at=self.clock.now().timestamp())
-        turn = await self._turn(call)
-        if same and not call.rival and turn is not None and is_about(message.text, turn.question):
+        await self._save(call, replace(reply, channel=message.reply_target.channel))
+        turn, waiting = await self._turn(call), WaitingReply(id=call.id, at=self.clock.now().timestamp())
+        if not reply.rival and turn is not None and is_about(message.text, turn.question):
             await self.message_states.save(waiting)
         else:
             await self.message_states.remove(waiting)
@@ -137,11 +131,11 @@ class PersonAnswers:
 
     async def _read(self, name: str) -> PersonAnswer | None:
         """Return what is kept under this id; None where it, or the person it belongs to, was forgotten."""
-        kept = await self.message_states.read(PersonAnswer(id=name, thread=ThreadKey("", "", "", "")))
-        return kept if kept is not None and kept.thread.platform else None
+        kept = await self.message_states.read(PersonAnswer(id=name))
+        return kept if kept is not None and kept.thread else None
 
     async def _turn(self, call: PersonAnswer) -> Turn | None:
-        turns = (await self.memory.recall(call.thread)).turns
+        turns = (await self.memory.recall(call.key)).turns
         return next((turn for turn in turns if turn.trace_id == call.id), None)
 
     async def _said(self, thread: ThreadKey, message: str) -> tuple[Conversation, TranscriptMessage]:
@@ -166,11 +160,11 @@ class PersonAnswers:
         That it was asked is kept before it is: a process that dies in between asks nothing, and nobody is asked twice.
         Raises StoreUnavailable, PlatformUnavailable.
         """
-        offers, turn = self._of(call.thread).offers, await self._turn(call)
+        offers, turn = self._of(call.key).offers, await self._turn(call)
         if offers is None or turn is None or not call.answerer:
             return False
         try:
-            _, said = await self._said(call.thread, call.message)
+            _, said = await self._said(call.key, call.message)
         except NotFound as error:
             log.info("reply_not_read", extra={"answer": call.id, "reason": str(error)})
             return False
@@ -180,7 +174,7 @@ class PersonAnswers:
         text = MAY_I_KEEP.format(question=_title(turn))
         buttons = (OfferAction.KEEP, OfferAction.NOT_THIS)
         try:
-            await offers.ask(Offer(call.id, call.thread, call.answerer, text, said.text, buttons, call.channel))
+            await offers.ask(Offer(call.id, call.key, call.answerer, text, said.text, buttons, call.channel))
         except PlatformUnavailable:
             await self.message_states.exchange(asked, call)
             raise
@@ -204,7 +198,7 @@ class PersonAnswers:
             except PlatformUnavailable as error:
                 log.info("not_asked_yet", extra={"answer": call.id, "reason": str(error)})
                 continue
-            if not asked and self._of(call.thread).offers is not None:
+            if not asked and self._of(call.key).offers is not None:
                 await self.message_states.remove(waiting)
         if self.clock.monotonic() - self._looked >= LOOK_EVERY.total_seconds():
             self._looked = self.clock.monotonic()
@@ -216,7 +210,7 @@ class PersonAnswers:
     async def thread_of(self, name: str) -> ThreadKey | None:
         """Return the thread of a question to a person; None for what is kept already, or no longer known."""
         call = await self._read(name)
-        return call.thread if call is not None else None
+        return call.key if call is not None else None
 
     async def press(self, press: OfferPress) -> str:
         """Do what a button says, for the one who may; what to tell them.
@@ -250,10 +244,10 @@ class PersonAnswers:
         turn = await self._turn(call)
         if turn is None:
             raise NotFound(LOST)
-        conversation, said = await self._said(call.thread, call.message)
+        conversation, said = await self._said(call.key, call.message)
         source, day = answer_source(conversation.source, said.id), self.clock.now()
         dated, title = f"{said.at:%Y-%m-%d}", _title(turn)
-        audience = frozenset[str]() if press.public else frozenset({call.thread.place})
+        audience = frozenset[str]() if press.public else frozenset({call.key.place})
         base = await self._base(press, audience)
         proposal = Proposal(
             id=uuid.uuid5(uuid.NAMESPACE_URL, source).hex[:8],

@@ -23,7 +23,9 @@ class Library:
         room.catalog, room.index, room.encoder, room.clock = scene.catalog, scene.index, scene.encoder, scene.clock
         room.audit, room.inbox = audit, InProcessInbox()
         self.message_states = room.message_states = InProcessMessageStateStore(scene.state)
+        room.memory = scene.memory
         room.assemble()
+        self.person_answers, self.lent, self.room = room.person_answers, room.lent, room
         self.parser, self.site, self.jobs, self.inbox = room.parser, room.site, room.jobs, room.inbox
         self.kb_service = room.kb_service
 

@@ -86,6 +86,7 @@ class Office:
             checkpoints=self.scene.checkpoints,
             defaults=ChannelSettings(),
             disputes=DisputeReports(InProcessProposalStore(self.scene.state), self.scene.clock),
+            person_answers=self.library.person_answers if self.library is not None else None,
         )
         return DiscordPlatform(
             token=self.discord.token,
@@ -106,6 +107,8 @@ class Office:
     async def open(self, *, working: bool = True) -> AsyncIterator[DiscordPlatform]:
         """One process of Footnote, from start to end. Not ``working``: it hears, and nobody answers."""
         self.platform = platform = self._platform()
+        if self.library is not None:
+            self.library.lent["discord"] = platform.capabilities()
         message_handler = MessageHandler(
             question_service=self.scene.question_service,
             memory_controls=MemoryControls(self.scene.memory, self.audit),
@@ -114,6 +117,7 @@ class Office:
             inbox=self.inbox,
             platforms={"discord": platform},
             metrics=self.work,
+            person_answers=self.library.person_answers if self.library is not None else None,
         )
         worker = Worker(
             name="w", inbox=self.inbox, message_handler=message_handler, clock=self.scene.clock, lanes=self.lanes

@@ -123,6 +123,7 @@ class Bot:
                 inbox=self.inbox,
                 metrics=self.metrics,
                 platforms={platform.name: platform},
+                person_answers=self.user_actions.person_answers,
             )
             worker = Worker(
                 name="w", inbox=self.inbox, message_handler=message_handler, clock=self.scene.clock, lanes=lanes
