@@ -65,7 +65,8 @@ class AnswerState(StrEnum):
 class PersonAnswer(Record, place="answers/{id}", subject="answer"):
     """A question for which *Ask a person* was pressed. ``id`` is the trace of our answer; no words are kept here.
 
-    ``answerer`` and ``message`` name the reply that may solve it, of ``size`` words; ``rival``: two people replied.
+    ``answerer`` and ``message`` name the reply that may solve it, of ``size`` words; ``talked``: the asker went
+    on; ``rival``: two people replied, or more was asked, so that it is unclear which reply solves it.
     """
 
     id: str
@@ -78,6 +79,7 @@ class PersonAnswer(Record, place="answers/{id}", subject="answer"):
     channel: str = ""
     size: int = 0
     rival: bool = False
+    talked: bool = False
 
     @property
     def key(self) -> ThreadKey:

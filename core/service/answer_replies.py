@@ -11,12 +11,14 @@ from enum import StrEnum
 from core.model.message_text import is_question, without_emoji
 from core.model.person_answers import PersonAnswer
 from core.model.text import words
-from core.service.answer_wish import meaningful, only_receives
+from core.service.answer_wish import STEM, meaningful, only_receives
 
 LEAST_WORDS = 3
+LEAST_SHARED = 2  # words with the question
 LONGEST = 2_000  # characters: beyond, it is a document of its own
 _QUOTED = re.compile(r"(?m)^\s*>.*$")
 _LINK = re.compile(r"<?\w+://\S+")
+_OWN = re.compile(r"(?i)\W*(?:i|we|my|our|ich|wir|je|nous|yo)\b")
 _CODE = re.compile(r"(?s)```.*?(?:```|$)|`[^`\n]*`")
 
 
@@ -42,6 +44,7 @@ _UNSURE = _phrases(
     r"""
     no (?:idea|clue)|not (?:really |entirely |100% |completely |quite |too )?(?:sure|certain)|unsure|idk|dunno
     (?:don't|do not) know|i (?:guess|suppose|wonder|hope|assume|would assume)|i'd assume|my guess|hopefully
+    i (?:think|believe|suspect)|not an expert|seems? (?:like|to)|looks like|probably|in theory
     maybe|perhaps|possibly|might (?:be|have|need|work|help)|could be|iirc|afaik
     not familiar|never (?:used|tried|seen)|(?:can't|cannot|can not) (?:reproduce|help|say|tell)
     keine ahnung|weiß (?:ich )?nicht|vielleicht|wohl eher|aucune idée|peut-être|sais pas|ni idea|no sé|quizás?
@@ -54,6 +57,9 @@ _SAME = _phrases(
     (?:i'm|i am|we're|we are) (?:also )?(?:having|seeing|facing|getting)
     """
 )
+_POLITE = _phrases(r"""
+    hope (?:that|this|it) helps?|you're welcome|no (?:problem|worries)|my pleasure|sorry|good luck|congrat\w*
+    """)
 _ASKS_BACK = _phrases(
     r"""
     (?:can|could|would) you|which version|(?:more|further) (?:info|information|details?|context)|let (?:us|me) know
@@ -121,21 +127,21 @@ def could_answer(text: str) -> bool:
     if len(text) > LONGEST or len(words(told)) < LEAST_WORDS or not meaningful(told):
         return False
     prose = _CODE.sub(" ", told)
-    doubts = (_LATER, _UNSURE, _SAME, _ASKS_BACK, _JOKES, _SENDS_ON)
+    doubts = (_LATER, _UNSURE, _SAME, _POLITE, _ASKS_BACK, _JOKES, _SENDS_ON)
     if asker_says(told) is AskerSays.CONTENT:  # a colleague is content with somebody else's
         return False
     return not (is_question(prose) or only_receives(without_emoji(prose)) or any(one.search(prose) for one in doubts))
 
 
-def is_about(text: str, question: str) -> bool:
-    """Return whether a reply shares a word with the question, says yes or no, or gives a number or code."""
-    stems = {word[:5] for word in meaningful(question)}
-    shares = any(word[:5] in stems for word in meaningful(text))
-    return (
-        shares
-        or re.match(r"(?i)\W*(?:yes|no|yep|nope|ja|nein|oui|non|sí)\b", text) is not None
-        or (re.search(r"\d|`", text) is not None)
-    )
+def is_clear(call: PersonAnswer, text: str, question: str) -> bool:
+    """Return whether this reply solves the question where its asker says nothing more: nobody else said anything.
+
+    It shares words with the question, and tells no experience of its writer's.
+    """
+    if call.rival or call.talked or _OWN.match(_own_words(text)):
+        return False
+    asked, said = ({word[:STEM] for word in meaningful(one)} for one in (question, text))
+    return len(asked & said) >= min(LEAST_SHARED, len(asked))
 
 
 def after_reply(call: PersonAnswer, person: str, message: str, text: str) -> PersonAnswer:
@@ -146,9 +152,10 @@ def after_reply(call: PersonAnswer, person: str, message: str, text: str) -> Per
     return replace(call, answerer=person, message=message, size=size, rival=call.rival or not same)
 
 
-def without_reply(call: PersonAnswer) -> PersonAnswer:
-    """Return the question with no reply in mind: its asker goes on asking."""
-    return replace(call, answerer="", message="", size=0, rival=False)
+def after_asker(call: PersonAnswer, text: str) -> PersonAnswer:
+    """Return the question after its asker went on: no reply is in mind, and after a further question it is unclear."""
+    unclear = call.rival or is_question(_own_words(text))
+    return replace(call, answerer="", message="", size=0, rival=unclear, talked=True)
 
 
 def _own_words(text: str) -> str:

@@ -37,7 +37,7 @@ from core.ports.job_store import Proposal
 from core.ports.memory import Memory
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import PlatformCapabilities
-from core.service.answer_replies import AskerSays, after_reply, asker_says, is_about, without_reply
+from core.service.answer_replies import AskerSays, after_asker, after_reply, asker_says, is_clear
 from core.service.kb.commands import Caller
 from core.service.kb.job_queue import MOST_ORPHANED, JobQueue
 from core.service.kb.program_documents import check_readers
@@ -104,15 +104,16 @@ class PersonAnswers:
             return
         if message.asker.id not in (call.asker, call.caller):
             await self._hear_reply(call, message)
-        elif call.message:
+        else:
             await self._hear_asker(call, message)
 
     async def _hear_asker(self, call: PersonAnswer, message: IncomingMessage) -> None:
         says = AskerSays.GOES_ON if message.mentions_us else asker_says(message.text)
-        if says is AskerSays.CONTENT and not call.rival:
-            await self._offer(call)
+        if says is AskerSays.CONTENT:
+            if call.message and not call.rival:
+                await self._offer(call)
         elif says is not AskerSays.WAITS:
-            await self._save(call, without_reply(call))
+            await self._save(call, after_asker(call, message.text))
             await self.message_states.remove(WaitingReply(id=call.id))
 
     async def _hear_reply(self, call: PersonAnswer, message: IncomingMessage) -> None:
@@ -121,7 +122,7 @@ class PersonAnswers:
             return
         await self._save(call, replace(reply, channel=message.reply_target.channel))
         turn, waiting = await self._turn(call), WaitingReply(id=call.id, at=self.clock.now().timestamp())
-        if not reply.rival and turn is not None and is_about(message.text, turn.question):
+        if turn is not None and is_clear(reply, message.text, turn.question):
             await self.message_states.save(waiting)
         else:
             await self.message_states.remove(waiting)
