@@ -259,7 +259,7 @@ async def test_a_kept_answer_is_cited_with_its_name_and_date_in_discord(discord:
     (document,) = await library.room.catalog.documents(frozenset({"handbook"}))
     again = await discord.person("carol").says(f"<@bot> {QUESTION}")
     answered = await discord.reply_to(again)
-    assert "Answered by bob" in answered.text
+    assert "Answered by Bob" in answered.text
     assert document.dated in answered.text
     assert [ping.kind for ping in discord.pings()] == ["role"]
 
