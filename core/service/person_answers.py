@@ -38,6 +38,7 @@ from core.ports.memory import Memory
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import PlatformCapabilities
 from core.service.answer_replies import AskerSays, after_asker, after_reply, asker_says, is_clear
+from core.service.kb.chat_changes import BY
 from core.service.kb.commands import Caller
 from core.service.kb.job_queue import MOST_ORPHANED, JobQueue
 from core.service.kb.program_documents import check_readers
@@ -329,17 +330,18 @@ class PersonAnswers:
         """Have the document made again, with this date of its last confirmation; the same again is the same job."""
         item = replace(refresh_item(document.source), dated=dated)
         name = uuid.uuid5(uuid.NAMESPACE_URL, f"{document.id}\x1f{document.dated}\x1f{dated}").hex[:12]
-        now, platform = self.clock.now(), conversation_platform(document.source)
-        by = Person("footnote", "Footnote")
-        await self.job_queue.accept(
-            Job(name, JobKind.REFRESH, document.knowledge_base, by, now, platform, items=(item,))
-        )
+        base, platform = document.knowledge_base, conversation_platform(document.source)
+        job = Job(name, JobKind.REFRESH, base, BY, self.clock.now(), platform, items=(item,))
+        await self.job_queue.accept(job)
 
     async def forget(self, person: str) -> int:
         """Remove every kept answer of this person for good, and what would keep one; how many there were."""
-        for job in await self.job_queue.jobs.recent(MOST_ORPHANED):
+        decided = await self.proposals.proposal_store.open_decisions()
+        approved = [one.job for one in decided if one.job is not None]
+        for job in (*approved, *await self.job_queue.jobs.recent(MOST_ORPHANED)):
             if not job.over and any(is_answer(one.source) and one.origin == person for one in job.items):
-                await self.job_queue.jobs.cancel(job.id, "footnote")
+                await self.job_queue.jobs.keep(job)
+                await self.job_queue.jobs.cancel(job.id, BY.id)
         removed = [one.document for one in await self.trash.restorable()]
         theirs = [one for one in await self._documents() if one.origin == person]
         for document in (*theirs, *(one for one in removed if is_answer(one.source) and one.origin == person)):

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -22,6 +22,10 @@ MORE_FILES = "There are more files than the {limit} that were read. Add the fold
 _UNSAFE = re.compile(r"[^\w .-]+")
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 @dataclass(frozen=True, slots=True)
 class ItemSources:
     """Finds the items of jobs, and reads what each is made of.
@@ -38,6 +42,7 @@ class ItemSources:
     originals: Originals | None = None
     consistency: IndexConsistency | None = None
     stores: FileStores | None = None
+    now: Callable[[], datetime] = _now
 
     async def find_items(self, job: Job) -> AsyncIterator[JobItem]:
         """Yield the items of a SITE or HISTORY job as they are found, at most ``job.limit`` that can be read.
@@ -188,7 +193,7 @@ class ItemSources:
         if said is None:
             raise ConversationGone("The message with this answer was deleted.")
         title, dated = (before.title, before.dated) if before else (item.title, f"{said.at:%Y-%m-%d}")
-        dated, today = item.dated or dated, datetime.now(UTC).date()
+        dated, today = item.dated or dated, self.now().date()
         text = answer_markdown(title, said.author, said.text, written=said.at, dated=dated, today=today)
         return Material(
             source=item.source,

@@ -270,6 +270,7 @@ class Room:
                 self.originals,
                 self.consistency,
                 self.stores,
+                self.clock.now,
             ),
             clock=self.clock,
             sync=self.connections.sync if self.connections is not None else None,
