@@ -85,10 +85,10 @@ class CalledRoom(Room):
         await self.hears(ALICE, "thanks, that works", "1.7")
         return self.offers.asked[-1]
 
-    async def presses(self, action: OfferAction, by: Person = BOB, **more: Any) -> str:
+    async def presses(self, action: OfferAction, by: Person = BOB, *, public: bool = True) -> str:
         name = self.offers.asked[-1].id if self.offers.asked else TRACE
-        given = {"bases": frozenset({"handbook"}), "public": True} | more
-        return await self.answers.press(OfferPress(action, name, self.caller(by), **given))
+        press = OfferPress(action, name, self.caller(by), frozenset({"handbook"}), public)
+        return await self.answers.press(press)
 
     async def is_kept(self) -> None:
         await self.is_answered()
@@ -103,12 +103,6 @@ class CalledRoom(Room):
     async def headings(self) -> set[str]:
         found = await self.retriever.search(QUESTION, self.scope("handbook"))
         return {hit.passage.heading[-1] for hit in found.hits}
-
-    @staticmethod
-    def scope(base: str) -> Any:
-        from core.ports.index import Scope
-
-        return Scope(frozenset({base}))
 
     async def days_pass(self, days: int) -> None:
         self.clock.advance(days * 86_400)
