@@ -60,10 +60,10 @@ REMOVED = "I have removed it. An admin can restore it for 7 days."
 PROPOSED = "Thank you. An admin decides whether it becomes part of the documents."
 KEPT = "Thank you. I keep it with your name and the date. If you edit or delete your message, I follow."
 MAY_I_KEEP = (
-    "Your reply seems to answer “{question}”. May I keep it, with your name and the date, for the people who read"
-    " this channel? I keep nothing unless you press “Keep it”."
+    "Your reply seems to answer “{question}”. May I keep it among this channel's documents, with your name and the date?"
+    " I keep nothing unless you press “Keep it”."
 )
-STILL_TRUE = "On {dated} you answered “{question}”, and I kept your answer. Is it still true?"
+STILL_TRUE = "You answered “{question}”, and I kept your answer. It was last confirmed on {dated}. Is it still true?"
 
 log = logging.getLogger(__name__)
 
