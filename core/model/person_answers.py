@@ -70,7 +70,7 @@ class PersonAnswer(Record, place="answers/{id}", subject="answer"):
     """
 
     id: str
-    thread: str = field(default="", metadata=THREAD)
+    thread: ThreadKey | None = field(default=None, metadata=THREAD)
     asker: str = field(default="", metadata=PERSON)
     caller: str = ""  # the person who pressed
     state: AnswerState = AnswerState.OPEN
@@ -84,7 +84,7 @@ class PersonAnswer(Record, place="answers/{id}", subject="answer"):
     @property
     def key(self) -> ThreadKey:
         """The thread that it is in."""
-        return ThreadKey.parse(self.thread)
+        return self.thread or ThreadKey("", "", "", "")
 
 
 @dataclass(frozen=True, kw_only=True)

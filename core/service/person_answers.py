@@ -60,8 +60,8 @@ REMOVED = "I have removed it. An admin can restore it for 7 days."
 PROPOSED = "Thank you. An admin decides whether it becomes part of the documents."
 KEPT = "Thank you. I keep it with your name and the date. If you edit or delete your message, I follow."
 MAY_I_KEEP = (
-    "Your reply seems to answer “{question}”. May I keep it among this channel's documents, with your name and the date?"
-    " I keep nothing unless you press “Keep it”."
+    "Your reply seems to answer “{question}”. May I keep it among this channel's documents, with your name and the"
+    " date? I keep nothing unless you press “Keep it”."
 )
 STILL_TRUE = "You answered “{question}”, and I kept your answer. It was last confirmed on {dated}. Is it still true?"
 

@@ -141,7 +141,7 @@ class AnswerActions:
         handoff = Handoff(thread=thread, trace=trace_id, person=person.id)
         async with OneTimeActions(self.message_states).once(handoff, CALLED_ALREADY):
             await self.message_states.save(
-                PersonAnswer(id=trace_id, thread=str(thread), asker=turn.asker.id, caller=person.id)
+                PersonAnswer(id=trace_id, thread=thread, asker=turn.asker.id, caller=person.id)
             )
             await self.message_states.save(LastCall(thread=thread, trace=trace_id))
             yield turn

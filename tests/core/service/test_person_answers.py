@@ -65,7 +65,7 @@ class CalledRoom(Room):
     async def is_called(self) -> None:
         turn = Turn(QUESTION, "I couldn't find this.", Outcome.ABSTAINED, ALICE, self.clock.now(), TRACE)
         await self.thread_memory.remember(THREAD, turn, [])
-        await self.states.save(PersonAnswer(id=TRACE, thread=str(THREAD), asker=ALICE.id, caller=ALICE.id))
+        await self.states.save(PersonAnswer(id=TRACE, thread=THREAD, asker=ALICE.id, caller=ALICE.id))
         await self.states.save(LastCall(thread=THREAD, trace=TRACE))
         await self.says(KbVerb.CREATE, base="handbook")
 
