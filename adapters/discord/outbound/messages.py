@@ -27,7 +27,7 @@ from adapters.discord.api.errors import (
 from adapters.discord.api.http import LimitedForLong
 from adapters.discord.api.servers import Servers
 from adapters.discord.outbound.layouts import layout_text, message_text, shown_in
-from adapters.discord.outbound.sanitizer import SanitizedView, label, markdown
+from adapters.discord.outbound.sanitizer import SanitizedView, buttons_below, label, markdown
 from adapters.discord.outbound.text import thread_name
 from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
 from core.model.incoming_events import ReplyMode, ReplyTarget
@@ -273,9 +273,7 @@ class Messages:
         async with api_call("ask a person"):
             sending: dict[str, Any] = {"nonce": key, "allowed_mentions": allowed, "suppress_embeds": True}
             if buttons:
-                sending["view"] = ui.View(timeout=None)
-                for button in buttons:
-                    sending["view"].add_item(button)
+                sending["view"] = buttons_below(*buttons)
             await self._channel(spot).send(words, **sending)
 
 
