@@ -5,7 +5,7 @@ part is put together, and its modules are loaded, when it is first used: a comma
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
     from rich.console import Console
 
+    from adapters.backup.backup import Backup
     from adapters.documents.parser import DocumentParser
     from adapters.encoders.answer_reader import LowRankAnswerReader
     from adapters.encoders.reranker import CrossEncoderReranker
@@ -205,6 +206,29 @@ class Footnote(Stores):
             lost_changes=self.lost_changes,
         )
 
+    @cached_property
+    def backup(self) -> "Backup":
+        """What makes backups of all this, and restores them into it."""
+        from adapters.backup.backup import Backup
+        from bot.home import find_installation
+
+        return Backup(
+            redis=self.redis,
+            catalog=self.catalog,
+            index=self.index,
+            encoder=self.encoder,
+            blob_stores={"kept": blob_store(self.settings, "kept"), "originals": self.originals},
+            clock=self.clock,
+            installation=find_installation(self.settings.home),
+        )
+
+    async def carry_over(self) -> None:
+        """Back up what an older version left, once, before it is this version's. Raises ConfigurationError."""
+        from adapters.backup.upgrade import back_up_older_data
+
+        if folder := await back_up_older_data(self.backup, self.settings.home):
+            self.opening.notices.append(f"This data is of an older Footnote. It was backed up first, into {folder}.")
+
     def take_notices(self) -> tuple[str, ...]:
         """Return what the stores have lost as far as it was noticed since this was last called, each in one line."""
         noticed = (*self.opening.notices, *self.lost_changes.take_notices())
@@ -274,7 +298,13 @@ class Footnote(Stores):
 
 @asynccontextmanager
 async def open_footnote(
-    settings: Settings, *, models: bool = True, wait: bool = True, any_index: bool = False, index: bool = True
+    settings: Settings,
+    *,
+    models: bool = True,
+    wait: bool = True,
+    any_index: bool = False,
+    index: bool = True,
+    upgrade: bool = True,
 ) -> AsyncIterator[Footnote]:
     """Open the stores and models; on leaving, close everything again, whatever happened.
 
@@ -283,7 +313,7 @@ async def open_footnote(
     ``Footnote.opened`` ends when they are ready, or fails, and servers that are not there yet are waited for:
     ``Footnote.opening`` says which.
     Who is to answer gets the index that the catalog's documents are in, or IndexMismatch; ``any_index`` is for what
-    fills or compares one.
+    fills or compares one. Data of an older version is backed up, once, where the index is opened (``upgrade``).
     """
     from adapters.documents.parser import DocumentParser
     from adapters.encoders.answer_reader import LowRankAnswerReader
@@ -309,8 +339,21 @@ async def open_footnote(
         if (models or not wait) and not any_index:
             agreement = IndexConsistency(stores.catalog, milvus, Originals(originals))
         opening = StoreStartup(stores.startup_notices, patient=not wait)
+        parser = await stack.enter_async_context(DocumentParser())
+
+        async def carry_over() -> None:
+            await footnote.carry_over()
+
         opened = asyncio.create_task(
-            _open_index_and_model(settings, opening, stores.redis, milvus if index else None, loading, agreement)
+            _open_index_and_model(
+                settings,
+                opening,
+                stores.redis,
+                milvus if index else None,
+                loading,
+                agreement,
+                carry_over if index and upgrade else None,
+            )
         )
         stack.push_async_callback(cancel, opened)
         footnote = Footnote(
@@ -318,7 +361,7 @@ async def open_footnote(
             index=milvus,
             encoder=encoder,
             answer_reader=answer_reader,
-            parser=await stack.enter_async_context(DocumentParser()),
+            parser=parser,
             originals=originals,
             opening=opening,
             opened=opened,
@@ -343,11 +386,16 @@ async def _open_index_and_model(
     index: MilvusIndex | None,
     loading: "asyncio.Task[None] | None",
     consistency: IndexConsistency | None,
+    carry_over: Callable[[], Awaitable[None]] | None,
 ) -> None:
     """Index and model, side by side: each takes seconds and neither needs the other."""
     if disk_usage(settings.home).free < RESERVE:
         opening.notices.append(f"{DiskFull(settings.home)} Nothing can be added until then.")
-    await opening.reach("redis", lambda: check_schema(redis), remote=settings.redis_url is not None)
+
+    async def check_redis() -> None:
+        await check_schema(redis)
+
+    await opening.reach("redis", check_redis, remote=settings.redis_url is not None)
     remote = is_server(settings.milvus_uri or "")
     try:
         async with asyncio.TaskGroup() as group:
@@ -357,6 +405,8 @@ async def _open_index_and_model(
                 group.create_task(_await(loading))
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
+    if carry_over is not None:
+        await opening.reach("upgrade", carry_over, remote=remote)
     if consistency is not None:
 
         async def compare() -> None:

@@ -133,7 +133,7 @@ class _ServedPlatform:
             role=role.value,
             registry=footnote.processes,
             leases=footnote.leases,
-            blobs=footnote.knowledge_stack.blob_stores["originals"],
+            blobs=footnote.originals,
         )
         self._readiness = Readiness(
             footnote, self._stores, self._supervised, settings.home, lambda: _model_failure(footnote)
