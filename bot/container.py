@@ -13,6 +13,7 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import TYPE_CHECKING
 
+from adapters.encoders.endpoint_encoder import EndpointEncoder
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from adapters.milvus.connection import is_server
 from adapters.milvus.embedded_server import REFILL, RESERVE, is_damaged
@@ -28,6 +29,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.errors import DiskFull, ModelUnavailable, NotFound, first_of_ours
 from core.model.inquiry import AnswerPolicy
 from core.ports.catalog import BlobStore
+from core.ports.index import Encoder
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -64,7 +66,7 @@ class Footnote(Stores):
     """Everything that is open, for commands and platforms to use."""
 
     index: MilvusIndex
-    encoder: SentenceTransformerEncoder
+    encoder: SentenceTransformerEncoder | EndpointEncoder
     answer_reader: "LowRankAnswerReader"
     parser: "DocumentParser"
     originals: BlobStore
@@ -319,7 +321,7 @@ async def open_footnote(
     from adapters.encoders.answer_reader import LowRankAnswerReader
 
     async with AsyncExitStack() as stack:
-        encoder = SentenceTransformerEncoder(settings.embedding_model or "")
+        encoder = encoder_of(settings)
         stack.push_async_callback(encoder.close)
         answer_reader = LowRankAnswerReader()
         stack.push_async_callback(answer_reader.close)
@@ -329,7 +331,9 @@ async def open_footnote(
         if loading is not None:
             stack.push_async_callback(cancel, loading)
         stores = await enter_catalog(settings, stack)
-        if settings.embedding_model and loading is not None:
+        if isinstance(encoder, EndpointEncoder):
+            await encoder.open()  # which asks for the dimension, once for all
+        elif settings.embedding_model and loading is not None:
             await loading  # a model from a hub tells its dimension only when it is loaded
         milvus = _index(settings, encoder, on_demand=not index)
         stack.push_async_callback(milvus.close)
@@ -419,7 +423,9 @@ async def _open_index_and_model(
         await opening.reach("catalog", compare, remote=True)
 
 
-async def _open_models(encoder: SentenceTransformerEncoder, answer_reader: "LowRankAnswerReader | None") -> None:
+async def _open_models(
+    encoder: SentenceTransformerEncoder | EndpointEncoder, answer_reader: "LowRankAnswerReader | None"
+) -> None:
     """Open the encoder, then the optional reader of answers."""
     with collector_paused():
         await encoder.open()
@@ -432,7 +438,16 @@ async def _await(task: "asyncio.Task[None]") -> None:
     await task
 
 
-def _index(settings: Settings, encoder: SentenceTransformerEncoder, *, on_demand: bool) -> MilvusIndex:
+def encoder_of(settings: Settings) -> SentenceTransformerEncoder | EndpointEncoder:
+    """Return what makes vectors: a model on this machine, or an endpoint; nothing is loaded or connected yet."""
+    if not settings.embedding_base_url:
+        return SentenceTransformerEncoder(settings.embedding_model or "")
+    key = settings.embedding_api_key.get_secret_value() if settings.embedding_api_key else ""
+    kept = settings.home / "embedding-endpoint.json"
+    return EndpointEncoder(settings.embedding_base_url, key, settings.embedding_model or "", kept)
+
+
+def _index(settings: Settings, encoder: Encoder, *, on_demand: bool) -> MilvusIndex:
     token = settings.milvus_token.get_secret_value() if settings.milvus_token else ""
     uri = settings.milvus_uri or str(settings.home / "milvus.db")
     return MilvusIndex(uri, model=encoder.name, dimension=encoder.dimension, token=token, on_demand=on_demand)

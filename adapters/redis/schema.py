@@ -1,7 +1,7 @@
 """Which layout the data in Redis has: older data is carried over, and newer data is not touched.
 
-1, which is written nowhere, and 2 are those of versions before 1.0; everything of them is read as it is. 3 is 1.0's: its
-bases have readers that an older version does not know of, so an older version must not open it.
+1, which is written nowhere, and 2 are those of versions before 1.0; everything of them is read as it is. 3 is 1.0's:
+its bases have readers that an older version does not know of, so an older version must not open it.
 """
 
 from redis.asyncio import Redis

@@ -20,8 +20,8 @@ from tests.cut_home import ADA
 from tests.live.conftest import settings_for
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
-# Made by that commit: three documents in the base "places", a thread of three turns, settings of its channel, and a base
-# with a grant. Its keys have no time to live, so that it does not age.
+# Made by that commit: three documents in the base "places", a thread of three turns, settings of its channel, and a
+# base with a grant. Its keys have no time to live, so that it does not age.
 OLD_HOME = Path(__file__).with_name("homes") / "2c3b9505.tar.xz"
 THREAD, CHANNEL = ThreadKey("slack", "T1", "C1", "1"), "slack:channel:T1/C1"
 
