@@ -16,7 +16,7 @@ from core.model.document_content import Block, ParsedDocument
 from core.service.actions.user_actions import MemoryControls, UserActions
 from core.service.delivery.pacing import PacingLimits
 from core.service.disputes.decisions import DisputeReports
-from core.service.kb.service import KnowledgeCommands
+from core.service.kb.service import KnowledgeService
 from core.service.message_handler import MessageHandler
 from core.service.workers import Worker
 from tests.core.scene import Scene
@@ -50,7 +50,7 @@ class Office:
         *,
         pace_seconds: float = 0.05,
         dev_guild: bool = False,
-        kb: KnowledgeCommands | None = None,
+        kb: KnowledgeService | None = None,
         library: bool = False,
         allowed_bots: Sequence[str] = (),
         lanes: int = 4,
@@ -68,6 +68,8 @@ class Office:
         self.audit = InProcessAudit()
         self.pace_seconds = pace_seconds
         self.library = Library(self.scene, self.audit) if library else None
+        own = InProcessProposalStore(self.scene.state)
+        self.proposal_store = self.library.proposal_store if self.library is not None else own
         self.kb = self.library.kb_service if self.library is not None else kb
         self.allowed_bots = allowed_bots
         self.dev_guild = str(discord.guild_id) if dev_guild else None
@@ -85,7 +87,7 @@ class Office:
             message_states=self.message_states,
             checkpoints=self.scene.checkpoints,
             defaults=ChannelSettings(),
-            disputes=DisputeReports(InProcessProposalStore(self.scene.state), self.scene.clock),
+            disputes=DisputeReports(self.proposal_store, self.scene.clock),
         )
         return DiscordPlatform(
             token=self.discord.token,

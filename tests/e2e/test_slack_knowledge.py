@@ -107,7 +107,7 @@ class SlackRoom(Room):
 
         await self.slack.until(there, what="a card")
         records = self.bot.scene.state.records
-        await self.slack.until(lambda: records.get(card_at(job), {}).get("ts"), what="its place, kept")
+        await self.slack.until(lambda: records.get(card_at(job), {}).get("message"), what="its place, kept")
         (card,) = there()
         return card
 
@@ -641,7 +641,7 @@ class TestCards:
         job = await room.newest()
         card = await room.card("ada", job)
         kept = room.bot.scene.state.records[card_at(job)]
-        del kept["ts"]  # as if its process had died just after posting, or just before
+        del kept["message"]  # as if its process had died just after posting, or just before
         if not posted:
             slack.take_away(card)
         await room.works()
@@ -711,7 +711,7 @@ class TestCards:
             await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
             job = await room.newest()
             card = await room.card("ada", job)
-            del room.bot.scene.state.records[f"slack/kb/{job.by.id}", f"job-{job.id}"]["ts"]
+            del room.bot.scene.state.records[f"slack/kb/{job.by.id}", f"job-{job.id}"]["message"]
             if not posted:
                 slack.take_away(card)
             slack.faults.rate_limit("conversations.open", times=None, retry_after=60)
@@ -1000,3 +1000,11 @@ class TestDisputes:
             assert "how long are logs kept" in answer.markdown.split("Sources")[-1]
             assert "Two sources differ" not in answer.markdown
             assert "Tell the owner" not in answer.buttons()
+            asked = await told(slack, "ada", "remove how long are logs kept")
+            await ada.clicks(asked, "Remove it")
+            await slack.until(lambda: "Removed" in asked.markdown, what="the withdrawal")
+            once_more = await alice.says("<@bot> how long are logs kept?", "general")
+            answer = await slack.reply_to(once_more, until=lambda one: "Tell the owner" in one.buttons())
+            assert "Two sources differ" in answer.markdown
+            await alice.clicks(answer, "Tell the owner")
+            assert "can now decide which one is right" in (await alice.next_private()).markdown

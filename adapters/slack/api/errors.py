@@ -52,6 +52,7 @@ class RequestRefused(Exception):
 
     def __init__(self, method: str, error: str, retry_after: float = 0.0) -> None:
         super().__init__(f"{method}: {error}")
+        self.method = method
         self.error = error
         self.retry_after = retry_after
 

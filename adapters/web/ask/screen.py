@@ -34,7 +34,7 @@ from core.service.help import ExampleQuestions
 from core.service.incoming import delivery
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
 from core.service.kb.results import BaseList, is_success
-from core.service.kb.service import KnowledgeCommands
+from core.service.kb.service import KnowledgeService
 
 LONGEST_WORDS = 1_000
 READING_SECONDS = 300.0  # for the files of one question, on a slow line
@@ -54,7 +54,7 @@ class AskScreen:
     live: LiveStreams
     inbox: Inbox
     actions: UserActions
-    kb: KnowledgeCommands
+    kb: KnowledgeService
     attached: AttachedTexts
     examples: ExampleQuestions
     menu: tuple[MenuEntry, ...] = (MenuEntry("Ask", "/ask"),)
