@@ -72,7 +72,6 @@ class KnowledgeStack:
     connections: Connections
     person_answers: PersonAnswers
     settings: Settings
-    blob_stores: Mapping[str, BlobStore]  # by the names that a backup has them under
 
     def worker(self, name: str, platforms: Mapping[str, PlatformCapabilities], *, lanes: int = 2) -> "JobWorker":
         """Return who does the jobs in this process, with what these platforms lend."""
@@ -191,7 +190,6 @@ def knowledge_stack(
         connections=wired.connections,
         person_answers=wired.person_answers,
         settings=settings,
-        blob_stores={"kept": blobs, "originals": kept_originals},
     )
 
 
