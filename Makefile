@@ -45,11 +45,12 @@ types: $(STAMP)
 architecture: $(STAMP)
 	$(BIN)/lint-imports
 
-# Five at a time: the scenes with real processes wait far more than they compute, also on two cores. Compiled modules are
-# kept, also where the environment says otherwise: hundreds of processes would compile the whole of Footnote anew.
+# Five at a time: tests with real processes wait far more than they compute, also on two cores. A file's tests run in one
+# worker, so what the file shares is started once; the order is that of tests/conftest.py. Compiled modules are kept, also
+# where the environment says otherwise: hundreds of processes would compile the whole of Footnote again.
 test: check
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m compileall -q -j 0 adapters bot core
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 5 --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 5 --dist loadfile --no-loadscope-reorder
 
 # Everything that needs no embedded store and no process: seconds, not minutes.
 fast: $(STAMP)
