@@ -293,10 +293,10 @@ async def endpoint() -> AsyncIterator[ScriptedEndpoint]:
 async def test_a_hang_in_the_middle_leaves_time_for_the_standby(endpoint: ScriptedEndpoint) -> None:
     endpoint.drips(every_seconds=0.01, begins="Thirty days [1]. Then")
     async with opened(endpoint, seconds=30) as reasoner:
-        reserves = Reserves(understand=0.2, gather=0.2, write=0.2)
+        reserves = Reserves(understand=57, gather=57, write=57)
         quoting = ScriptedReasoner("extractive").enqueue("compose", "Quoted [1].")
         pair = FallbackReasoner(reasoner, quoting, clock=ManualClock(), reserves=reserves)
-        parts = [part async for part in pair.compose(inquiry(), thread(), library(grade=8).items, meter(seconds=2))]
+        parts = [part async for part in pair.compose(inquiry(), thread(), library(grade=8).items, meter(seconds=60))]
     assert parts[-2:] == [DraftRestarted(QUOTING), "Quoted [1]."]
     assert str(parts[0]).startswith("Thirty days [1]. Then")
 
