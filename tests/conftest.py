@@ -1,9 +1,11 @@
-"""What every test shares: warm starts of Footnote's processes, and one line for each reason of a skip."""
+"""What every test shares: warm starts of Footnote's processes, default logging, one line for each reason of a skip."""
 
+import logging
 from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+import structlog
 
 from tests.warm_start import ROOT, WarmStarts
 
@@ -24,6 +26,18 @@ def pytest_configure() -> None:
 
 def pytest_unconfigure() -> None:
     warm_starts.close()
+
+
+@pytest.fixture(autouse=True)
+def default_logs() -> Iterator[None]:
+    """Restore the logging that a command configured, which stops log records from reaching ``caplog``."""
+    loggers = [logging.getLogger(name) for name in ("", "core")]
+    before = [(logger, logger.level, logger.propagate, logger.handlers[:]) for logger in loggers]
+    yield
+    structlog.reset_defaults()
+    for logger, level, propagate, handlers in before:
+        logger.setLevel(level)
+        logger.propagate, logger.handlers[:] = propagate, handlers
 
 
 @pytest.fixture
