@@ -155,10 +155,10 @@ def become(request: dict[str, Any], paths: list[str]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for ignored in request["ignored"]:
         signal.signal(ignored, signal.SIG_IGN)
-    unbuffered = bool(env.get("PYTHONUNBUFFERED"))
-    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(own, mode, closefd=False) for own, mode in enumerate("rww"))
-    sys.stdout.reconfigure(write_through=unbuffered, line_buffering=sys.stdout.isatty())
-    sys.stderr.reconfigure(line_buffering=True, errors="backslashreplace")
+    stdout, stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False, errors="backslashreplace")
+    stdout.reconfigure(write_through=bool(env.get("PYTHONUNBUFFERED")), line_buffering=stdout.isatty())
+    stderr.reconfigure(line_buffering=True)
+    sys.stdin, sys.stdout, sys.stderr = os.fdopen(0, closefd=False), stdout, stderr
 
 
 def import_all() -> None:
