@@ -61,9 +61,8 @@ def library() -> "SentenceTransformer":
     return SentenceTransformer(find_model("").location, device="cpu")
 
 
-@pytest.mark.parametrize("batch", [1, 3, 64])
+@pytest.mark.parametrize(("kind", "batch"), [("document", 1), ("document", 3), ("document", 64), ("query", 3)])
 @pytest.mark.parametrize("texts", TEXTS.values(), ids=TEXTS)
-@pytest.mark.parametrize("kind", ["query", "document"])
 def test_its_vectors_are_those_of_sentence_transformers(
     model: "MeanPoolingModel", library: "SentenceTransformer", kind: str, texts: list[str], batch: int
 ) -> None:
