@@ -1,4 +1,4 @@
-# The two commands are `make demo` and `make test`; the rest stands behind them.
+# The two main targets are `make demo` and `make test`.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -45,9 +45,9 @@ types: $(STAMP)
 architecture: $(STAMP)
 	$(BIN)/lint-imports
 
-# Five at a time: tests with real processes wait far more than they compute, also on two cores. A file's tests run in one
-# worker, so what the file shares is started once; the order is that of tests/conftest.py. Compiled modules are kept, also
-# where the environment says otherwise: hundreds of processes would compile the whole of Footnote again.
+# Five workers: tests with real processes wait far more than they compute, even on two cores. Each file runs in one worker,
+# so what its tests share starts once; tests/conftest.py sets the order. Compiled modules are kept even if the environment
+# says otherwise, because hundreds of processes would each compile all of Footnote.
 test: check
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m compileall -q -j 0 adapters bot core
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 5 --dist loadfile --no-loadscope-reorder
@@ -66,7 +66,7 @@ digests:
 image:
 	podman build $(IMAGE_OPTIONS) -t footnote:local .
 
-# Scenes in real containers, where podman and podman-compose are, with the image as it was built last.
+# Tests in real containers, with the last image built. They need podman and podman-compose.
 containers: $(STAMP)
 	$(BIN)/pytest -m containers tests/containers
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from core.service.actions.user_actions import UserActions
     from core.service.attached_files import Parse
     from core.service.gaps.overview import GapOverview
-    from core.service.kb.service import KnowledgeCommands
+    from core.service.kb.service import KnowledgeService
 
 S = TypeVar("S", bound=BaseModel)
 SettingsByPlace = Callable[[], Awaitable[Mapping[str, "ChannelSettings"]]]
@@ -60,7 +60,7 @@ class PlatformDeps:
     message_states: "MessageStateStore"
     user_actions: "UserActions"
     parse: "Parse"
-    kb: "KnowledgeCommands"
+    kb: "KnowledgeService"
     gaps: "GapOverview"
     leases: "NamedLeases"
     process: str

@@ -46,6 +46,8 @@ def digest_channel(setting: str) -> ThreadKey | None:
         return None
     forms = [form for form in principal_forms() if form.kind == PrincipalKind.CHANNEL]
     if not any(form.accepts(text) for form in forms):
-        raise ConfigurationError("GAPS_DIGEST is no channel.", remedy=f"It looks like {' or '.join(map(str, forms))}.")
+        raise ConfigurationError(
+            "GAPS_DIGEST is not a channel.", remedy=f"It looks like {' or '.join(map(str, forms))}."
+        )
     channel = Principal.parse(text)
     return ThreadKey(channel.platform, channel.space or "", channel.id, "")

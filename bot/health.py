@@ -195,6 +195,6 @@ async def listen(app: web.Application, host: str, port: int) -> HttpPort:
         await runner.cleanup()
         why = os.strerror(error.errno).lower() if error.errno and error.errno > 0 else str(error)
         raise ConfigurationError(
-            f"Port {port} on {host} cannot be listened on: {why}.", remedy="Set HTTP_PORT and HTTP_HOST to a free one."
+            f"Port {port} on {host} cannot be used: {why}.", remedy="Set HTTP_PORT and HTTP_HOST to a free one."
         ) from error
     return HttpPort(server, runner)

@@ -135,7 +135,8 @@ def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
         return Check("Milvus", Health.FAILED, f"{detail}; not the index that the catalog's documents are in", remedy)
     if report.unknown:
         remedy = (
-            "What an interrupted ingest left goes within a day. If documents are missing, footnote ingest adds them."
+            "The remains of an interrupted ingest are removed within a day. "
+            "If documents are missing, footnote ingest adds them."
         )
         documents = count(report.unknown, "document")
         return Check("Milvus", Health.NOTE, f"{detail}; some of {documents} that the catalog does not know", remedy)
@@ -185,7 +186,7 @@ def milvus_server_check(status: CollectionStatus) -> Check:
         remedy = "A worker loads it as it starts; look at the server's query nodes if it does not come."
         return Check("Milvus server", Health.FAILED, detail, remedy)
     if not all(one.is_built for one in status.indexes):
-        remedy = "Rows that wait are searched one by one, slowly; it passes while the server's index nodes work."
+        remedy = "Rows that wait are searched one by one, slowly; the server's index nodes catch up by themselves."
         return Check("Milvus server", Health.NOTE, detail, remedy)
     return Check("Milvus server", Health.OK, detail)
 

@@ -109,7 +109,6 @@ SIBLINGS = {  # the same idea, once a platform or a format, beside each other: a
     "AnswerStage",
     "ChannelAccess",
     "EventListener",
-    "JobCards",
     "LookBack",
     "Messages",
     "Piece",

@@ -83,7 +83,7 @@ class Backup:
                 yield found
 
     async def _pair(self, document_id: str) -> BackedUpDocument | None:
-        """Return a document with its passages; None when it was removed meanwhile."""
+        """Return a document with its passages; None when it was removed in the meantime."""
         found: BackedUpDocument | None = None
         for _ in range(_TRIES):
             document = await self.catalog.document(document_id)
@@ -137,7 +137,7 @@ class Backup:
             begun = await self.redis.get(_RESTORING)
         if begun != manifest.made_at and not await is_empty(self.redis):
             raise ConfigurationError(
-                "There is data in here already.",
+                "There is already data in here.",
                 remedy="Restore into an empty FOOTNOTE_HOME, or an empty REDIS_URL and MILVUS_URI.",
             )
         async with bounded_call():

@@ -94,7 +94,7 @@ class BackupReader:
             told: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         except OSError:
             raise NotFound(
-                f"{folder} is no backup, or one that was not finished: it has no {MANIFEST}.",
+                f"{folder} is not a finished backup: it has no {MANIFEST}.",
                 remedy="footnote backup makes one.",
             ) from None
         except ValueError:
@@ -131,7 +131,7 @@ class BackupReader:
 
 def _damage_error(folder: Path, name: str) -> ConfigurationError:
     return ConfigurationError(
-        f"The backup in {folder} is damaged: {name} is not what it was.", remedy="Use another one."
+        f"The backup in {folder} is damaged: {name} has changed since it was written.", remedy="Use another one."
     )
 
 

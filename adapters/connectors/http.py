@@ -7,12 +7,12 @@ Our headers go to that origin alone: no redirect is followed with them.
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 from yarl import URL
@@ -27,8 +27,9 @@ from core.model.errors import (
     SettingsRefused,
     SourceRefused,
     SourceUnavailable,
+    first_of_ours,
 )
-from core.ports.connector import Http, OpenHttp, Params
+from core.ports.connector import Content, FetchFailure, Http, OpenHttp, Params
 
 SECONDS = 60.0  # of one request, with its body
 MOST_JSON = 32 * 2**20
@@ -39,8 +40,12 @@ _AGAIN = frozenset({500, 502, 503, 504})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _RATE_LIMITS = (b"ateLimitExceeded", b"secondary rate limit")  # what Google and GitHub answer with 403, not 429
 _CHUNK = 64 * 1024
+MOST_PAGES = 1_000  # of one list: one that never comes to an end is given up
+AT_ONCE = 8  # calls beside each other
 USER_AGENT = "Footnote/1.0 (connector)"
 
+T = TypeVar("T")
+Result = TypeVar("Result")
 Sleep = Callable[[float], Awaitable[None]]
 
 
@@ -75,7 +80,7 @@ class PolicyHttp(Http):
         try:
             return json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise SourceUnavailable(f"{self.origin.host} answers something that is no JSON.") from error
+            raise SourceUnavailable(f"{self.origin.host} answers something that is not JSON.") from error
 
     async def download(self, path: str, params: Params | None = None) -> bytes:
         """Return the bytes behind a path; a redirect is followed without our headers."""
@@ -88,7 +93,7 @@ class PolicyHttp(Http):
         try:
             there = self.origin.join(URL(location))
         except ValueError as error:
-            raise SourceUnavailable(f"{self.origin.host} redirects to something that is no link.") from error
+            raise SourceUnavailable(f"{self.origin.host} redirects to something that is not a link.") from error
         if self.origin.scheme == "https" and there.scheme == "http":
             raise SourceUnavailable(f"{self.origin.host} redirects from https to http, where anyone could change it.")
         try:
@@ -115,7 +120,7 @@ class PolicyHttp(Http):
                 failure = SourceUnavailable(f"{self.origin.host} does not answer ({type(error).__name__}).")
             except ValueError:  # its message may quote a header
                 raise SourceUnavailable(
-                    f"{self.origin.host} cannot be called: an address or the token holds what cannot be sent.",
+                    f"{self.origin.host} cannot be called: the address or the token has invalid characters.",
                     remedy="Copy the token once more.",
                 ) from None
             if wait > LONGEST_WAIT:
@@ -189,13 +194,56 @@ def opener(rules: Rules, *, sleep: Sleep = asyncio.sleep) -> OpenHttp:
     return open_http
 
 
+async def pages_of(
+    ask: Callable[[str], Awaitable[T]], next_cursor: Callable[[T], str], cursor: str = ""
+) -> AsyncIterator[T]:
+    """Yield the pages of a list, from the cursor on. Raises SourceUnavailable for a list without an end."""
+    for _ in range(MOST_PAGES):
+        page = await ask(cursor)
+        yield page
+        before, cursor = cursor, next_cursor(page)
+        if not cursor:
+            return
+        if cursor == before:
+            break
+    raise SourceUnavailable("The source's listing does not end.")
+
+
+async def call_for_each(call: Callable[[T], Awaitable[Result]], things: Iterable[T]) -> list[Result]:
+    """Return what the call answers for each of these, some at once. Raises the first error of ours."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def in_turn(thing: T) -> Result:
+        async with turns:
+            return await call(thing)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(in_turn(one)) for one in things]
+    except BaseExceptionGroup as failures:
+        raise first_of_ours(failures) from None
+    return [one.result() for one in tasks]
+
+
+async def fetched(item_id: str, name: str, data: Awaitable[bytes], refused: str = "") -> Content | FetchFailure | None:
+    """Return what an item says, or why that cannot be fetched (``refused``: by its rights); None if it is not there."""
+    try:
+        return Content(item_id, name, await data)
+    except NotFound:
+        return None
+    except RightMissing as error:
+        return FetchFailure(item_id, refused or str(error))
+    except DocumentRejected as error:
+        return FetchFailure(item_id, str(error))
+
+
 def _origin(text: str, rules: Rules) -> URL:
     try:
         url = URL(text)
         private = f"{url.host}:{url.port}" in rules.allow_private
     except ValueError as error:
         raise ConfigurationError(
-            "This is no address of a site.", remedy="It looks like https://example.org."
+            "This is not the address of a site.", remedy="It looks like https://example.org."
         ) from error
     if not url.host or not (url.scheme == "https" or (url.scheme == "http" and private)):
         raise ConfigurationError(

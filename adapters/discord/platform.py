@@ -23,7 +23,7 @@ from adapters.discord.inbound.message_words import bot_identity
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.interactions.assembly import Interactions
 from adapters.discord.kb.commands import KbGroup
-from adapters.discord.kb.job_cards import JobCards
+from adapters.discord.kb.job_cards import DiscordCards
 from adapters.discord.kb.transcripts import DiscordTranscripts, download_file
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_records import DiscordQuestionState
@@ -56,10 +56,10 @@ from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import ThreadMuted, outcome_text
 from core.service.attached_files import Parse
 from core.service.channel_settings import AnswerVisibility, answer_visibility
+from core.service.delivery.job_cards import JobCards, look_after
 from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.incoming import BackfillPlaces
-from core.service.kb.job_cards import look_after
-from core.service.kb.service import KnowledgeCommands
+from core.service.kb.service import KnowledgeService
 from core.service.leases import AlwaysLeader, LeaderLease
 
 CLOSE_SECONDS = 10.0
@@ -86,7 +86,7 @@ class DiscordPlatform:
         message_states: MessageStateStore,
         user_actions: UserActions,
         parse: Parse,
-        kb: KnowledgeCommands | None = None,
+        kb: KnowledgeService | None = None,
         dev_guild: str | None = None,
         allowed_bots: Collection[str] = (),
         api_url: str | None = None,
@@ -106,7 +106,7 @@ class DiscordPlatform:
         self.app = app
         self._answers = DiscordAnswers(app, self._extras, manners, pacing_limits)
         self._notices = Notices(app)
-        self._cards = JobCards(app.messages, message_states, app.connected)
+        self._cards = JobCards(message_states, PLATFORM, DiscordCards(app.messages, app.connected))
         places = BackfillPlaces(message_states, PLATFORM)
         self._look_back = LookBack(
             client=app.client,
@@ -167,7 +167,7 @@ class DiscordPlatform:
         taking = asyncio.create_task(self._ordered_queue.run())
         connecting = asyncio.create_task(self._connection.hold())
         stopping = asyncio.create_task(stop.wait())
-        finishing = asyncio.create_task(look_after(self._cards.finish, stop))
+        finishing = asyncio.create_task(look_after(self._cards, stop))
         catching_up = asyncio.create_task(self._look_back.run())
         try:
             await asyncio.wait([taking, connecting, stopping], return_when=asyncio.FIRST_COMPLETED)
@@ -183,6 +183,7 @@ class DiscordPlatform:
 
     async def close(self) -> None:
         """Let go of everything: nothing can be shown any more."""
+        await self._cards.close()
         await self._event_listener.close()
         await self._connection.close()
 

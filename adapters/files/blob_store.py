@@ -41,7 +41,7 @@ class FolderBlobStore(BlobStore):
     async def keep_entry(self, entry: str, data: bytes) -> None:
         """Keep what ``entries`` gave. Raises DocumentRejected when there is no room, or that is no name of ours."""
         if not _ENTRY.fullmatch(entry):
-            raise DocumentRejected(f"{entry[:80]!r} is not the name of something that was set aside.")
+            raise DocumentRejected(f"{entry[:80]!r} is not the name of a stored file.")
         try:
             await asyncio.to_thread(self._write, self._folder / entry, data)
         except OSError as error:

@@ -41,7 +41,7 @@ class ObjectBlobStore(BlobStore):
     async def keep_entry(self, entry: str, data: bytes) -> None:
         """Keep what ``entries`` gave. Raises DocumentRejected when that is no name of ours, StoreUnavailable."""
         if not _ENTRY.fullmatch(entry):
-            raise DocumentRejected(f"{entry[:80]!r} is not the name of something that was set aside.")
+            raise DocumentRejected(f"{entry[:80]!r} is not the name of a stored file.")
         await self._call(lambda fs, root: fs.pipe_file(f"{root}/{entry}", data))
 
     async def read(self, name: str) -> bytes | None:
@@ -107,7 +107,7 @@ class ObjectBlobStore(BlobStore):
         except OSError as error:  # TimeoutError too; s3fs turns what the service says into these
             said = " ".join(str(error).split())[:160] or type(error).__name__
             raise StoreUnavailable(
-                f"The store of files does not do it: {said}.", remedy="Check BLOB_STORE_URL and its credentials."
+                f"The file store failed: {said}.", remedy="Check BLOB_STORE_URL and its credentials."
             ) from error
 
     def _open(self) -> tuple[Any, str]:

@@ -157,6 +157,6 @@ def _listen(host: str, port: int) -> socket.socket:
         one.close()
         why = (error.strerror or str(error)).lower()
         raise ConfigurationError(
-            f"Port {port} on {host} cannot be listened on: {why}.", remedy="Choose a free one with --port."
+            f"Port {port} on {host} cannot be used: {why}.", remedy="Choose a free one with --port."
         ) from None
     return one

@@ -115,7 +115,7 @@ def _unavailable(error: Exception) -> StoreUnavailable:
     if isinstance(error, ResponseError) and _DISK_REFUSES in str(error):
         return StoreUnavailable(
             "Redis cannot write to its disk, and takes no writes.",
-            remedy="Make room on the disk of its data; what else may be wrong with it, its log says.",
+            remedy="Make room on the disk of its data; its log shows other problems.",
         )
     if isinstance(error, ResponseError):
         return StoreUnavailable(f"Redis refused a command: {error}")
@@ -235,7 +235,7 @@ async def probe(client: Redis) -> None:
             finally:
                 await client.delete(key, stream)
         if written != "1" or not read or piped != ["1", 1]:
-            raise StoreUnavailable("Redis does not give back what was written to it.")
+            raise StoreUnavailable("Redis does not return what was written to it.")
 
 
 async def write_probe(client: Redis) -> None:

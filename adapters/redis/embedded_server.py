@@ -310,7 +310,7 @@ class EmbeddedValkey:
         if pid is None or not self._is_ours(pid):
             raise StoreUnavailable(
                 "Another process holds the embedded Valkey's lock and does not answer.",
-                remedy=f"See which process has {self._file('server.lock')} open.",
+                remedy=f"Find the process that has {self._file('server.lock')} open.",
             )
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, how)

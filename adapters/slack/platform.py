@@ -36,15 +36,15 @@ from adapters.slack.outbound.messages import AgentSessions, Messages, SlackAnnou
 from adapters.slack.workspace import SlackWorkspace
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
-from core.model.errors import ConfigurationError, FootnoteError, PlatformUnavailable
+from core.model.errors import ConfigurationError, PlatformUnavailable
 from core.model.incoming_events import (
-    Expiry,
     FileReference,
     Incoming,
-    IncomingChoice,
     IncomingMessage,
     MessageRoute,
     Permissions,
+    person_in,
+    question_of,
 )
 from core.model.inquiry import Checkpoint
 from core.model.records import AnswerStage
@@ -56,11 +56,11 @@ from core.ports.platform import MessageState, PlatformCapabilities
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import EDITED_LATE, YOU_EDITED, ThreadMuted, outcome_text
 from core.service.delivery.delivery import AnswerDelivery
+from core.service.delivery.job_cards import look_after
 from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.gaps.overview import GapOverview
 from core.service.incoming import BackfillPlaces
-from core.service.kb.job_cards import look_after
-from core.service.kb.service import KnowledgeCommands
+from core.service.kb.service import KnowledgeService
 from core.service.leases import pause
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class SlackPlatform:
         api_url: str | None = None,
         admin_users: Iterable[str] = (),
         allowed_bots: Iterable[str] = (),
-        kb: KnowledgeCommands | None = None,
+        kb: KnowledgeService | None = None,
         gaps: GapOverview | None = None,
         listens: bool = True,
         pacing_limits: PacingLimits = LIMITS,
@@ -135,7 +135,7 @@ class SlackPlatform:
                 us = await self.workspace.directory.identity()
                 self._background.start(self._look_back.keep_up(self._connections, us.team, stop))
             if self._knowledge is not None:
-                self._background.start(look_after(self._knowledge.cards.finish, stop))
+                self._background.start(look_after(self._knowledge.cards, stop))
             if self._socket is not None:
                 await self._socket.run(stop)
         await stop.wait()
@@ -218,10 +218,7 @@ class SlackPlatform:
         self, incoming: Incoming, message_state: MessageState[SlackQuestionState], trace_id: str
     ) -> AnswerView:
         """Return where the answer to this will be visible."""
-        message = _message_of(incoming)
-        if message is None:
-            raise FootnoteError("A choice is answered where its question was.")
-        return self._delivery(message, message_state, trace_id)
+        return self._delivery(question_of(incoming), message_state, trace_id)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """Return what applies in this channel."""
@@ -229,8 +226,7 @@ class SlackPlatform:
 
     async def audience(self, incoming: Incoming) -> Audience:
         """Return who will be able to read the answer there, as of the last minute; see ``ChannelAccess.audience``."""
-        thread, person = _where(incoming)
-        return await self.workspace.access.audience(thread, user_id(person))
+        return await self.workspace.access.audience(incoming.thread, user_id(person_in(incoming)))
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """Return what this person may do there, as of the last minute."""
@@ -258,9 +254,8 @@ class SlackPlatform:
 
     async def tell(self, incoming: Incoming, text: str) -> None:
         """Say something to the one who wrote or pressed: privately where there are others, else directly to them."""
-        thread, person = _where(incoming)
-        user, messages = user_id(person), self.workspace.messages
-        if not await messages.post_privately(thread, user, text):
+        user, messages = user_id(person_in(incoming)), self.workspace.messages
+        if not await messages.post_privately(incoming.thread, user, text):
             await messages.post_directly(user, text)
 
     async def offer_again(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
@@ -334,23 +329,3 @@ def _event_listener(
 def _slack_question(message: IncomingMessage) -> SlackQuestion:
     ts, said = question_ts(message), message.text
     return SlackQuestion(message.thread, message.asker, ts, said, message.direct, message.private, message.suggested)
-
-
-def _message_of(incoming: Incoming) -> IncomingMessage | None:
-    match incoming:
-        case IncomingMessage():
-            return incoming
-        case Expiry():
-            return incoming.question
-        case IncomingChoice():
-            return None
-
-
-def _where(incoming: Incoming) -> tuple[ThreadKey, Person]:
-    match incoming:
-        case IncomingMessage():
-            return incoming.thread, incoming.asker
-        case IncomingChoice():
-            return incoming.thread, incoming.person
-        case Expiry():
-            return incoming.question.thread, incoming.question.asker

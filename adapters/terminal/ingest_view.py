@@ -254,7 +254,7 @@ def report_missing(console: Console, sources: Sequence[str]) -> None:
         console.print(Text.assemble(("  ? ", "yellow"), (source, "bold")))
     rest = len(sources) - len(shown)
     more = f"  … and {rest} more: footnote sources list has all. " if rest else "  "
-    console.print(Text(f"{more}footnote sources remove SOURCE takes one out.", style="dim"), soft_wrap=True)
+    console.print(Text(f"{more}footnote sources remove SOURCE removes one.", style="dim"), soft_wrap=True)
 
 
 def report(console: Console, results: Sequence[IngestResult]) -> None:

@@ -172,7 +172,7 @@ class ConnectionsScreen:
             return self._form_page(request, visitor, plugin, form, str(error))
         overview = ConnectionOverview(made, await self.connections.store.state(made.name))
         return await self._page(
-            request, visitor, overview, notes=[*check_lines(plugin, check), "The first sync begins."]
+            request, visitor, overview, notes=[*check_lines(plugin, check), "The first sync has started."]
         )
 
     async def _map(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:

@@ -75,7 +75,7 @@ def _took(traced: TracedEvent) -> float:
 HITS = 20
 LONGEST_QUERY = 500
 LONGEST_PLACE = 200
-GONE = "That trace is not kept any more, or never was."
+GONE = "There is no trace with this id. Traces are kept for 14 days."
 
 Examine = Callable[[], Awaitable[Sequence[Check]]]
 
@@ -131,8 +131,8 @@ class InspectScreen:
         trace_id = request.query.get("id", "").strip()
         if trace_id and not visitor.audience.unrestricted:
             raise Denied(
-                "Traces of others are for who runs this machine.",
-                remedy="Yours are below your answers; for others: footnote trace.",
+                "Only the operator of this machine can see other people's traces.",
+                remedy="Your own traces are below your answers. For others, run footnote trace.",
             )
         return await self._timeline(request, visitor, trace_id, back="/inspect")
 

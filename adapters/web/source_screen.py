@@ -135,7 +135,7 @@ class DocumentPages:
         passages = await self._passages(document)
         at = _position(passages, passage_id, quote)
         there = passages[at] if at is not None else None
-        note = "" if there else "The document has changed since: what was quoted does not stand in it any more."
+        note = "" if there else "The document has changed: it no longer contains the quoted text."
         text = _text(passages, at or 0, quote if there else "")
         wanted = page or (there.locator.page if there else 1)
         shown, why_not = await self._page(document, wanted, quote)
@@ -244,7 +244,7 @@ class SourceScreen:
         for citation in found:
             if str(citation.n) == wanted and citation.knowledge_base in visible:
                 return citation
-        raise NotFound("That answer has no such source, or you may not read it any more.")
+        raise NotFound("That answer has no such source, or you no longer have permission to read it.")
 
     async def _document(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         document = await self._visible(visitor, request.match_info["document"])

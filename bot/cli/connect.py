@@ -112,7 +112,9 @@ def _values(plugin: "ConnectorPlugin", given: list[str], secret_file: Path | Non
         if not sign or key not in fields:
             raise typer.BadParameter(f"{key} is no setting of {plugin.title}; there are: {', '.join(fields)}.")
         if fields[key].secret:
-            raise typer.BadParameter(f"A token is no argument: use --secret-file, {fields[key].variable}, or type it.")
+            raise typer.BadParameter(
+                f"Do not give a token as an argument: use --secret-file, {fields[key].variable}, or type it."
+            )
         values[key] = value
     for one in plugin.fields:
         values[one.name] = values.get(one.name) or _from_outside(one, secret_file)
@@ -335,7 +337,7 @@ async def _remove(name: str, yes: bool) -> int:
     async with _open(models=False) as footnote:
         connections = footnote.knowledge_stack.connections
         connection = await connections.find(name)
-        _confirm(f"Forget {connection.name} and take out its documents?", yes=yes)
+        _confirm(f"Forget {connection.name} and remove its documents?", yes=yes)
         removed = await connections.disconnect(name, OPERATOR)
-    say(f"{connection.name} is no longer connected. Taken out: {count(removed, 'document')}.")
+    say(f"{connection.name} is no longer connected. Removed: {count(removed, 'document')}.")
     return 0

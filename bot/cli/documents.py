@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
     from core.ingestion.ingestor import IngestResult
 
-INDEX_INCOMPLETE = (
-    "This is not the index that the catalog's other documents are in: footnote kb repair fills it with them."
-)
+INDEX_INCOMPLETE = "This index does not have the catalog's other documents. footnote kb repair adds them."
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FolderName = Annotated[
     str, typer.Option("--name", help="What the folder is called; of a folder that has moved, its earlier name.")

@@ -37,7 +37,9 @@ def _line(error: Exception) -> str:
         return f"{error.strerror}: {error.filename}." if error.filename else f"{re.sub(_NUMBER, '', str(error))}."
     said = " ".join(str(error).split())[:300]
     what = f"{type(error).__name__}{f': {said}' if said else ''}"
-    return f"Footnote failed, and does not know why: {what} ({_place(error)}). LOG_LEVEL=debug shows all of it."
+    return (
+        f"Footnote failed unexpectedly: {what} ({_place(error)}). Run it again with LOG_LEVEL=debug to see the details."
+    )
 
 
 def _place(error: Exception) -> str:

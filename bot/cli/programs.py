@@ -98,7 +98,7 @@ async def _revoke(token_id: str) -> int:
 
     async with open_footnote(load_settings(), models=False, index=False) as footnote:
         gone = await api_clients(footnote).revoke(token_id, OPERATOR)
-    say(f"{gone.id} opens nothing any more.")
+    say(f"{gone.id} is revoked.")
     return 0
 
 

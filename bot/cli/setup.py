@@ -71,7 +71,7 @@ def install(*, system: System = False, show: Show = False) -> None:
     if system:
         say(f"Put the settings into {SYSTEM_ENVIRONMENT}, readable by root alone. These commands start the service:")
     else:
-        say("These commands start the service, also after you log out and after a restart:")
+        say("These commands start the service and keep it running after you log out and after a restart:")
     for command in unit.commands:
         say(f"  {command}")
 

@@ -101,7 +101,8 @@ class InstallationSetup:
         if not self._saved.can_save(setting):
             where = self._saved.origin(setting)
             return TokenOutcome(
-                kept=False, mistake=f"{setting} is set in {where}, which wins over what I could write: change it there."
+                kept=False,
+                mistake=f"{setting} is set in {where}, which overrides the file that I would write. Change it there.",
             )
         value = credential.clean(pasted)
         if other := self.platform_of_token(value, other_than=name):

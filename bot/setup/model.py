@@ -42,7 +42,9 @@ def set_up(dialogue: Dialogue, saved: SavedSettings) -> bool:
         dialogue.show(checks)
         if _works(checks) or not saved.can_save("LLM_MODEL"):
             return _works(checks)
-    kind = ENDPOINTS[dialogue.choose("Whose model shall write the answers?", [one.name for one in ENDPOINTS])]
+    kind = ENDPOINTS[
+        dialogue.choose("Which provider's model should write the answers?", [one.name for one in ENDPOINTS])
+    ]
     while True:
         asked = _ask(dialogue, kind)
         if asked is None:

@@ -16,7 +16,7 @@ from bot.setup.saved_settings import SavedSettings
 from bot.stores import has_documents
 from core.model.health import MODEL, TERMINAL, SetupStep, SetupStepState, TokenField
 
-STOPPED = "\nWhat was set is kept: footnote setup goes on from there."
+STOPPED = "\nYour settings so far are saved. footnote setup continues from there."
 PATIENCE = 60.0  # seconds for the checks at the end: people who set everything up would rather wait
 Ingest = Callable[[list[Path]], int]
 
@@ -43,7 +43,7 @@ def _steps(dialogue: Dialogue, place: str | None, ingest: Ingest) -> int:
         return int(not model.set_up(dialogue, SavedSettings(home)))
     reached = place == TERMINAL or all(_take_step(dialogue, guide, place, step) for step in guide.steps(place))
     _documents(dialogue, guide, ingest)
-    dialogue.heading("Everything checked, which takes some seconds")
+    dialogue.heading("Everything checked, which takes a few seconds")
     failed = asyncio.run(examine(as_json=False, seconds=PATIENCE))
     if place == TERMINAL:
         dialogue.heading("Ask it")
@@ -67,7 +67,7 @@ def _choose(dialogue: Dialogue, guide: InstallationSetup) -> str:
     labels = guide.platforms().items()
     choices = {name: f"{label}{' (a token is set)' if name in there else ''}" for name, label in labels}
     choices |= {TERMINAL: "this terminal alone", MODEL: "nowhere yet: set up a language model"}
-    return list(choices)[dialogue.choose("Where shall Footnote answer?", list(choices.values()))]
+    return list(choices)[dialogue.choose("Where should Footnote answer?", list(choices.values()))]
 
 
 def _take_step(dialogue: Dialogue, guide: InstallationSetup, place: str, step: SetupStep) -> bool:
@@ -94,7 +94,7 @@ def _obtain(
         dialogue.say(f"{field.setting} is set in {state.origin}.")
         dialogue.show(state.checks)
     if not state.done and state.fixed:
-        dialogue.say("Change it there: it wins over what I could write.")
+        dialogue.say("Change it there: it overrides the file that I would write.")
         return False
     if state.done:
         return True
@@ -148,7 +148,7 @@ def _keep_running(dialogue: Dialogue, guide: InstallationSetup) -> None:
         dialogue.say(f"systemd can keep it running, with {options.unit}.")
         if options.unit_written or dialogue.confirm("Write that file?"):
             guide.write_unit()
-            dialogue.say("Written. These start it, also after you log out and after a restart:")
+            dialogue.say("Written. These commands start it and keep it running after you log out and after a restart:")
             for command in options.unit_commands:
                 dialogue.say(f"  {command}")
     dialogue.say("With Docker instead, in a clone of the repository (it keeps its data in volumes of its own):")

@@ -222,7 +222,7 @@ async def nothing_to_read(run: Run) -> AgentCompleted:
         return end_run(run, Outcome.ABSTAINED, CLOSED)
     privately = WORDINGS[language_of(run.inquiry.question)].privately
     way_on = privately if run.inquiry.more_in_private else run.deps.remedy
-    return end_run(run, Outcome.ABSTAINED, f"I have no documents yet that I may read here. {way_on}")
+    return end_run(run, Outcome.ABSTAINED, f"There are no documents yet that I can read here. {way_on}")
 
 
 def _nearest_name(source: Citation) -> str:

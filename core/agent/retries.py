@@ -21,7 +21,7 @@ from core.model.inquiry import CheckpointKind, Phase, SearchKnowledge
 from core.ports.reasoner import DraftDeclined
 
 NO_ANSWER = "The writing model found no answer here, so I quote the documents instead."
-DOES_NOT_HOLD = "What the writing model wrote did not hold against the documents, so I quote them instead."
+DOES_NOT_HOLD = "The documents do not support what the writing model wrote, so I quote them instead."
 CITES_NOTHING = "The writing model named no source for what it wrote, so I quote the documents instead."
 
 

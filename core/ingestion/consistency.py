@@ -17,7 +17,7 @@ from core.ports.index import Index
 
 REPAIR = "footnote kb repair"
 BRING_BACK = (
-    "Bring Redis's data back, or footnote restore a backup, or footnote ingest the documents; "
+    "Restore Redis's data, or footnote restore a backup, or footnote ingest the documents; "
     "to start again, move the index away."
 )
 _TOGETHER = 1_000  # documents counted at a time
@@ -98,7 +98,7 @@ class IndexConsistency:
         else:
             lost = list(await self.incomplete(documents))
         what = f"{len(lost)} of {len(documents)} documents have lost something: {name_losses(lost)}."
-        return f"{what} {REPAIR} fills it again, or names what to add." if lost else ""
+        return f"{what} {REPAIR} fills it again, or lists what to add." if lost else ""
 
     async def check(self) -> None:
         """Raise IndexMismatch where this is not the index that the catalog's documents are in.
@@ -121,7 +121,7 @@ class IndexConsistency:
         )
         raise IndexMismatch(
             f"This is not the index that {what} in.",
-            remedy=f"Set MILVUS_URI back to where it was, or let {REPAIR} fill this one.",
+            remedy=f"Set MILVUS_URI back to the former address, or let {REPAIR} fill this one.",
         )
 
     async def check_catalog(self) -> None:

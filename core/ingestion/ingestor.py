@@ -93,7 +93,7 @@ def _month(word: str) -> int:
     return _MONTH_NUMBERS.get(bare) or _MONTH_NUMBERS[bare[:3]]
 
 
-REFILLED = "Something of it was lost, in the index or of its original; it is there again."
+REFILLED = "A part of it was missing from the index or its original. It is restored."
 TAKEN = "Another document has this name here, and comes from elsewhere. Rename the file and add it again."
 BATCH = 64  # passages encoded and written at a time
 RECIPE = "12"  # changes when the same bytes would come out otherwise in the index, so that they are read again

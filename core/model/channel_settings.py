@@ -1,12 +1,15 @@
 """How a channel is set up, by its id: what admins chose there, over the defaults of the whole installation."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
+from functools import partial
 from typing import Any, TypeVar
 
-from core.model.inquiry import ALL_CHECKPOINTS, AnswerPolicy, CheckpointKind
+from core.model.inquiry import ALL_CHECKPOINTS, AnswerPolicy, CheckpointKind, DailyLimits
 from core.model.profile import Behaviour, Profile
+from core.model.text import content_words
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -30,6 +33,8 @@ class Confidence(StrEnum):
 
 NEVER = 0.0  # no answer to a question that is put to nobody in particular
 LEAST_CONFIDENCE = 0.5  # below even odds nobody wants to be answered unasked
+MOST_OF_A_LIMIT = 1_000_000
+LONGEST_INSTRUCTIONS = 500  # characters
 THRESHOLDS = {Confidence.LOW: 0.7, Confidence.MEDIUM: 0.8, Confidence.HIGH: 0.9}
 
 
@@ -46,6 +51,20 @@ def parse_threshold(text: str) -> float | None:
     except ValueError:
         return None
     return number if LEAST_CONFIDENCE <= number <= 1.0 else None
+
+
+def parse_limit(text: str) -> float | None:
+    """Return a limit from a number, 0 for none; None for what is no number from 0 to a million."""
+    try:
+        number = float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
+    return number if 0.0 <= number <= MOST_OF_A_LIMIT else None
+
+
+def _parse_whole(text: str) -> int | None:
+    limit = parse_limit(text)
+    return None if limit is None else round(limit)
 
 
 def threshold_name(threshold: float) -> str:
@@ -79,22 +98,9 @@ class ChannelSettings:
 
     def to_mapping(self) -> dict[str, str]:
         """As the store keeps it."""
-        policy = self.policy
-        return {
-            "profile": policy.profile,
-            "behaviour": policy.behaviour,
-            "checkpoints": ",".join(sorted(policy.checkpoints)),
-            "sources_first": _yes_or_no(policy.sources_first),
-            "languages": ",".join(policy.languages),
-            "follow_ups": _yes_or_no(policy.follow_ups),
-            "bases": "*" if self.bases is None else ",".join(sorted(self.bases)),
-            "reply_style": self.reply_style,
-            "handoff": self.handoff,
-            "auto_answer": threshold_name(self.auto_answer),
-            "forum_posts": _yes_or_no(self.forum_posts),
-            "proposal_digest": _yes_or_no(self.proposal_digest),
-            "closed_to_partners": _yes_or_no(self.closed_to_partners),
-        }
+        holders: dict[str, object] = {name: self.policy if name in _OF_POLICY else self for name in _AT_REST}
+        holders |= dict.fromkeys(_OF_LIMITS, self.policy.limits)
+        return {name: write(getattr(holders[name], name)) for name, (_, write) in _AT_REST.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +113,10 @@ class ChosenSettings:
     sources_first: bool | None = None
     languages: tuple[str, ...] | None = None
     follow_ups: bool | None = None
+    instructions: str | None = None
+    person_answers: int | None = None  # a day, as the following; 0: no limit
+    channel_answers: int | None = None
+    channel_money: float | None = None
     bases: frozenset[str] | None = None
     reply_style: ReplyStyle | None = None
     handoff: str | None = None
@@ -123,51 +133,43 @@ class ChosenSettings:
     @classmethod
     def from_mapping(cls, values: Mapping[str, str]) -> "ChosenSettings":
         """From what the store keeps. What is no known value was not chosen."""
-        wanted = values.get("checkpoints")
-        return cls(
-            profile=_one_of(Profile, values.get("profile")),
-            behaviour=_one_of(Behaviour, values.get("behaviour")),
-            checkpoints=None if wanted is None else frozenset(_named(ALL_CHECKPOINTS, wanted)),
-            sources_first=_read_yes_or_no(values.get("sources_first")),
-            languages=tuple(split_names(values["languages"])) if "languages" in values else None,
-            follow_ups=_read_yes_or_no(values.get("follow_ups")),
-            bases=frozenset(split_names(values.get("bases", ""))) - {"*"} or None,
-            reply_style=_one_of(ReplyStyle, values.get("reply_style")),
-            handoff=values.get("handoff"),
-            auto_answer=parse_threshold(values.get("auto_answer", "")),
-            forum_posts=_read_yes_or_no(values.get("forum_posts")),
-            proposal_digest=_read_yes_or_no(values.get("proposal_digest")),
-            closed_to_partners=_read_yes_or_no(values.get("closed_to_partners")),
-        )
+        return cls(**{name: read(values[name]) for name, (read, _) in _AT_REST.items() if name in values})
 
     def to_mapping(self) -> dict[str, str]:
         """As the store keeps it: what was chosen, by name."""
-        values = {
-            "profile": self.profile,
-            "behaviour": self.behaviour,
-            "checkpoints": None if self.checkpoints is None else ",".join(sorted(self.checkpoints)),
-            "sources_first": None if self.sources_first is None else _yes_or_no(self.sources_first),
-            "languages": None if self.languages is None else ",".join(self.languages),
-            "follow_ups": None if self.follow_ups is None else _yes_or_no(self.follow_ups),
-            "bases": None if self.bases is None else ",".join(sorted(self.bases)),
-            "reply_style": self.reply_style,
-            "handoff": self.handoff,
-            "auto_answer": None if self.auto_answer is None else threshold_name(self.auto_answer),
-            "forum_posts": None if self.forum_posts is None else _yes_or_no(self.forum_posts),
-            "proposal_digest": None if self.proposal_digest is None else _yes_or_no(self.proposal_digest),
-            "closed_to_partners": None if self.closed_to_partners is None else _yes_or_no(self.closed_to_partners),
-        }
-        return {name: str(value) for name, value in values.items() if value is not None}
+        chosen = {name: getattr(self, name) for name in _AT_REST}
+        return {name: write(chosen[name]) for name, (_, write) in _AT_REST.items() if chosen[name] is not None}
 
 
 def channel_settings(default: ChannelSettings, *layers: ChosenSettings) -> ChannelSettings:
     """Return the default with what each layer chose over it: a category's, then its channel's."""
     chosen = {name: value for layer in layers for name, value in _fields(layer) if value is not None}
     policy = {name: chosen.pop(name) for name in _OF_POLICY if name in chosen}
+    policy["limits"] = replace(
+        default.policy.limits, **{name: chosen.pop(name) for name in _OF_LIMITS if name in chosen}
+    )
     return replace(default, policy=replace(default.policy, **policy), **chosen)
 
 
-_OF_POLICY = ("profile", "behaviour", "checkpoints", "sources_first", "languages", "follow_ups")
+_OF_POLICY = ("profile", "behaviour", "checkpoints", "sources_first", "languages", "follow_ups", "instructions")
+_OF_LIMITS = tuple(one.name for one in fields(DailyLimits))
+_SENDS = re.compile(r"\s*(?P<topics>[^\n]{1,200}?)\s*(?:->|=>|→)\s*(?P<place>[^\n]{1,200}?)\s*")
+
+
+def wishes_in(instructions: str) -> str:
+    """Return what only a model can honour of instructions: the lines that do not say where to send people."""
+    return "\n".join(line for line in instructions.splitlines() if not _SENDS.fullmatch(line)).strip()
+
+
+def where_to_send(instructions: str, question: str) -> tuple[str, ...]:
+    """Return, for each line *topic, topic -> place* whose topic the question names, what is said below its answer."""
+    asked, said = set(content_words(question)), []
+    for found in filter(None, map(_SENDS.fullmatch, instructions.splitlines())):
+        for topic in split_names(found["topics"]):
+            if (meant := set(content_words(topic))) and meant <= asked:
+                said.append(f"For “{topic}”, this channel's admins point to {found['place']}.")
+                break
+    return tuple(said)
 
 
 def _fields(chosen: ChosenSettings) -> list[tuple[str, Any]]:
@@ -185,16 +187,33 @@ def split_names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _yes_or_no(value: bool) -> str:
-    return "yes" if value else "no"
-
-
-def _read_yes_or_no(value: str | None) -> bool | None:
-    return None if value is None else value == "yes"
-
-
 def _one_of(kind: type[E], value: str | None) -> E | None:
     try:
         return kind(value) if value else None
     except ValueError:
         return None
+
+
+_YES_OR_NO = (lambda text: text == "yes", lambda value: "yes" if value else "no")
+_AT_REST: Mapping[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {  # how each is read and written
+    "profile": (partial(_one_of, Profile), str),
+    "behaviour": (partial(_one_of, Behaviour), str),
+    "checkpoints": (lambda text: frozenset(_named(ALL_CHECKPOINTS, text)), lambda kinds: ",".join(sorted(kinds))),
+    "sources_first": _YES_OR_NO,
+    "languages": (lambda text: tuple(split_names(text)), ",".join),
+    "follow_ups": _YES_OR_NO,
+    "instructions": (str, str),
+    "person_answers": (_parse_whole, str),
+    "channel_answers": (_parse_whole, str),
+    "channel_money": (parse_limit, "{:.10g}".format),
+    "bases": (
+        lambda text: frozenset(split_names(text)) - {"*"} or None,
+        lambda bases: "*" if bases is None else ",".join(sorted(bases)),
+    ),
+    "reply_style": (partial(_one_of, ReplyStyle), str),
+    "handoff": (str, str),
+    "auto_answer": (parse_threshold, threshold_name),
+    "forum_posts": _YES_OR_NO,
+    "proposal_digest": _YES_OR_NO,
+    "closed_to_partners": _YES_OR_NO,
+}

@@ -260,9 +260,9 @@ def _content(item: JobItem) -> tuple[str, str, str, str]:
 
 
 MISSES = 2
-ONCE_MORE = "If that is so the next time too, it is taken out."
+ONCE_MORE = "If the next check finds the same, it is removed."
 GONE = "The site says that it was deleted."
-UNLINKED = "Nothing leads there any more."
+UNLINKED = "No page links to it any more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,5 +326,5 @@ def outcome(source: str, misses: int, *, gone: bool) -> JobItem:
         return JobItem(
             ItemKind.DOCUMENT, source, "", state=ItemState.UNCHANGED, notes=(f"{why} {ONCE_MORE}",), gone=gone
         )
-    notes = (f"{why} It is taken out, and can be restored for 7 days.",)
+    notes = (f"{why} It is removed, and can be restored for 7 days.",)
     return JobItem(ItemKind.DOCUMENT, source, "", state=ItemState.REMOVED, notes=notes, gone=gone)

@@ -50,13 +50,15 @@ class ApiClient:
     def person(self, user: str = "") -> Person:
         """Whose question it is: the program's, or that of somebody it names. Raises NotFound for no name."""
         if user and not _NAME.fullmatch(user):
-            raise NotFound("That is no user's name.", remedy="Up to 64 letters, digits and . _ - @ make one.")
+            raise NotFound("That is not a valid user name.", remedy="Up to 64 letters, digits and . _ - @ make one.")
         return Person(f"{API_PLATFORM}:{self.id}/{user}" if user else f"{API_PLATFORM}:{self.id}", user or self.name)
 
     def thread(self, conversation: str, user: str = "") -> ThreadKey:
         """Return a conversation of this client and this user: nobody else's name leads to it. Raises NotFound."""
         if not _NAME.fullmatch(conversation):
-            raise NotFound("That is no conversation's name.", remedy="Up to 64 letters, digits and . _ - @ make one.")
+            raise NotFound(
+                "That is not a valid conversation name.", remedy="Up to 64 letters, digits and . _ - @ make one."
+            )
         return ThreadKey(API_PLATFORM, "", self.person(user).id, conversation)
 
     def check(self, scope: TokenScope) -> None:

@@ -92,7 +92,7 @@ class LostChanges:
         if not await self._catalog.changes() and not await self._catalog.bases():
             raise StoreUnavailable(
                 "Redis has lost what it knew.",
-                remedy=f"Bring Redis's data back, or {REPAIR} restores documents, readers and removals without it.",
+                remedy=f"Restore Redis's data, or {REPAIR} restores documents, readers and removals without it.",
             )
         await self.restore()
 
@@ -107,7 +107,7 @@ class LostChanges:
                 if not await self._agree():
                     await self._restore()
                 elif entries := await self._ledger.catch_up(self._catalog):
-                    self._notices.append(f"{count(entries, 'record')} of the ledger had been lost, and is there again.")
+                    self._notices.append(f"{count(entries, 'record')} of the ledger was lost and is restored.")
             finally:
                 await self._leases.release(RECOVERING, self._holder)
 
@@ -219,7 +219,7 @@ class LostChanges:
         again += [f"{count(done.forgotten, 'request')} to forget carried out again"] if done.forgotten else []
         again += [f"{count(done.revoked, 'token')} revoked again"] if done.revoked else []
         what = f": {', '.join(again)}" if again else ""
-        notice = f"Redis had lost its last {count(lost, 'change')}{what}."
+        notice = f"Redis lost its last {count(lost, 'change')}{what}."
         if done.closed:
             names = ", ".join(done.closed)
             notice += f" Only admins can read {names} until one of them confirms the readers of each: {CONFIRM}."

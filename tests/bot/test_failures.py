@@ -38,8 +38,8 @@ def failed(error: Exception) -> Exception:
 
 def test_what_nobody_foresaw_is_one_line_with_its_place() -> None:
     line = explain_failure(failed(KeyError("colour")))
-    assert line.startswith("Footnote failed, and does not know why: KeyError: 'colour' (tests/bot/test_failures.py:")
-    assert line.endswith("LOG_LEVEL=debug shows all of it.\n")
+    assert line.startswith("Footnote failed unexpectedly: KeyError: 'colour' (tests/bot/test_failures.py:")
+    assert line.endswith("Run it again with LOG_LEVEL=debug to see the details.\n")
     assert line.count("\n") == 1
 
 
@@ -104,7 +104,7 @@ async def test_a_port_that_is_taken_is_said_and_nothing_stays_open() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with pytest.raises(ConfigurationError, match=r"cannot be listened on: address already in use\. Set HTTP_PORT"):
+        with pytest.raises(ConfigurationError, match=r"cannot be used: address already in use\. Set HTTP_PORT"):
             await listen(application(ready), "127.0.0.1", taken.getsockname()[1])
 
 

@@ -145,7 +145,7 @@ def test_a_file_that_is_not_text_is_said_to_be_none(here: Path) -> None:
     "wrong", ["general", "slack:channel:T1", "slack:user:T1/U1", "discord:channel:x/y", "slack:channel:T1/C1/x"]
 )
 def test_a_digest_goes_to_a_channel_or_the_start_says_why_not(wrong: str) -> None:
-    with pytest.raises(ConfigurationError, match="GAPS_DIGEST is no channel"):
+    with pytest.raises(ConfigurationError, match="GAPS_DIGEST is not a channel"):
         digest_channel(wrong)
 
 

@@ -16,7 +16,7 @@ from core.model.document_content import Block, ParsedDocument
 from core.service.actions.user_actions import MemoryControls, UserActions
 from core.service.delivery.pacing import PacingLimits
 from core.service.disputes.decisions import DisputeReports
-from core.service.kb.service import KnowledgeCommands
+from core.service.kb.service import KnowledgeService
 from core.service.message_handler import MessageHandler
 from core.service.workers import Worker
 from tests.core.scene import Scene
@@ -50,7 +50,7 @@ class Office:
         *,
         pace_seconds: float = 0.05,
         dev_guild: bool = False,
-        kb: KnowledgeCommands | None = None,
+        kb: KnowledgeService | None = None,
         library: bool = False,
         allowed_bots: Sequence[str] = (),
         lanes: int = 4,

@@ -468,5 +468,5 @@ async def test_no_code_of_discords_reaches_people(discord: FakeDiscord, office: 
     await alice.says("<@bot> how long do refunds take?")
     await discord.until(lambda: any(REFUNDS in one.text for one in alice.dm_channel.posts()), what="a direct message")
     (told,) = alice.dm_channel.posts()
-    assert "it is not there any more" in told.text
+    assert "it no longer exists" in told.text
     assert "10003" not in told.text

@@ -1,7 +1,8 @@
 """``/kb`` and *Add to knowledge base* in Discord, over a knowledge service that writes down what it is asked."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,6 @@ from adapters.discord.preflight import preflight
 from core.model.document_content import Conversation
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.results import BaseDescribed, BaseList, KbResult, ProposalSent, RemovalPreview
-from core.service.kb.service import KnowledgeCommands
 from core.service.kb.summaries import KbAction, Page
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, Choice, FakeDiscord
@@ -20,12 +20,12 @@ pytestmark = [
 ]
 
 
-@dataclass
-class WrittenDown(KnowledgeCommands):
+class WrittenDown:
     """Says yes to everything, but wants a removal confirmed."""
 
-    commands: list[tuple[KbCommand, Caller]] = field(default_factory=list)
-    proposed: list[tuple[Conversation, Caller]] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.commands: list[tuple[KbCommand, Caller]] = []
+        self.proposed: list[tuple[Conversation, Caller]] = []
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
         self.commands.append((command, caller))
@@ -73,7 +73,7 @@ async def discord() -> AsyncIterator[FakeDiscord]:
 
 @pytest.fixture
 async def kb(discord: FakeDiscord) -> AsyncIterator[WrittenDown]:
-    kb = WrittenDown()
+    kb: Any = WrittenDown()  # instead of the service
     async with Office(discord, kb=kb).open():
         yield kb
 

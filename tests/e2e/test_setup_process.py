@@ -118,7 +118,7 @@ async def test_slack_from_nothing_to_the_first_cited_answer(tmp_path: Path) -> N
 
         def scene() -> None:
             setup = Setup(home, SLACK_API_URL=slack.api_url)
-            setup.until("Where shall Footnote answer?", "Number [1]:")
+            setup.until("Where should Footnote answer?", "Number [1]:")
             setup.type("7")
             setup.until("A number from 1 to 4, please.", "Number [1]:")
             setup.type("2")
@@ -180,7 +180,9 @@ async def test_discord_stopped_in_the_middle_and_gone_on_with(tmp_path: Path) ->
             setup.type("s")
             setup.until("A folder or file to read (Enter: later):")
             assert setup.interrupt() == 130
-            assert "What was set is kept: footnote setup goes on from there." in " ".join(setup.screen.split())
+            assert "Your settings so far are saved. footnote setup continues from there." in " ".join(
+                setup.screen.split()
+            )
             assert "Traceback" not in setup.screen
 
         def gone_on() -> None:

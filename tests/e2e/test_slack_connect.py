@@ -83,7 +83,7 @@ async def test_a_channel_that_gets_another_id_keeps_its_settings_and_loses_what_
     assert await bot.user_actions.settings.store.read(place) == ChosenSettings()
     question = await alice.says("<@bot> when is the launch?", "plans")
     answer = await slack.reply_to(question, until=lambda one: "documents" in one.markdown)
-    assert answer.markdown == "I have no documents yet that I may read here. An admin can add some."
+    assert answer.markdown == "There are no documents yet that I can read here. An admin can add some."
     assert [(one.action, one.target, one.detail) for one in await bot.audit.recent()] == [("move", place, moved)]
 
 

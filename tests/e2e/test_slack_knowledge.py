@@ -107,7 +107,7 @@ class SlackRoom(Room):
 
         await self.slack.until(there, what="a card")
         records = self.bot.scene.state.records
-        await self.slack.until(lambda: records.get(card_at(job), {}).get("ts"), what="its place, kept")
+        await self.slack.until(lambda: records.get(card_at(job), {}).get("message"), what="its place, kept")
         (card,) = there()
         return card
 
@@ -641,7 +641,7 @@ class TestCards:
         job = await room.newest()
         card = await room.card("ada", job)
         kept = room.bot.scene.state.records[card_at(job)]
-        del kept["ts"]  # as if its process had died just after posting, or just before
+        del kept["message"]  # as if its process had died just after posting, or just before
         if not posted:
             slack.take_away(card)
         await room.works()
@@ -711,7 +711,7 @@ class TestCards:
             await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
             job = await room.newest()
             card = await room.card("ada", job)
-            del room.bot.scene.state.records[f"slack/kb/{job.by.id}", f"job-{job.id}"]["ts"]
+            del room.bot.scene.state.records[f"slack/kb/{job.by.id}", f"job-{job.id}"]["message"]
             if not posted:
                 slack.take_away(card)
             slack.faults.rate_limit("conversations.open", times=None, retry_after=60)
@@ -920,7 +920,7 @@ class TestWhomABaseIsFor:
         assert "People of other organizations read it too" in answer.markdown
         assert "organization" not in (await told(slack, "ada", "grant handbook #random")).markdown
         answer = await told(slack, "ada", "grant handbook #general")
-        assert "People of another organization read there too." in answer.markdown
+        assert "People from another organization can read it too." in answer.markdown
 
     async def test_alone_it_opens_a_form_with_pickers(self, slack: FakeSlack, room: SlackRoom) -> None:
         bob, ops = slack.person("bob"), slack.usergroup("ops", ["bob"])

@@ -70,7 +70,7 @@ async def test_what_a_cut_memory_file_lost_is_made_again_and_closed_to_all_but_a
     async with open_catalog(settings_of(home)) as opened:
         await opened.catalog.bases()
         (notice,) = opened.lost_changes.take_notices()
-        assert re.match(r"Redis had lost its last \d+ changes?\b.*: footnote kb confirm NAME\.", notice)
+        assert re.match(r"Redis lost its last \d+ changes?\b.*: footnote kb confirm NAME\.", notice)
         assert bool(opened.startup_notices) is (cut not in STEPS)  # a file that ends between two records looks whole
         await _holds(opened, history)
     async with open_catalog(settings_of(home)) as again:

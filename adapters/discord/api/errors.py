@@ -87,7 +87,7 @@ def _translate(error: discord.HTTPException, doing: str) -> FootnoteError:
     if error.status == 429 or error.status >= 500 or error.code in NOT_NOW:
         return PlatformUnavailable(f"Discord does not answer ({doing}).")
     if isinstance(error, discord.NotFound):
-        return NotFound(f"I could not {doing}: Discord says it is not there any more.")
+        return NotFound(f"I could not {doing}: Discord says that it no longer exists.")
     if isinstance(error, discord.Forbidden):
         return Denied(f"Discord does not let me {doing}.", remedy=remedy_for(error))
     log.warning("discord_refused", doing=doing, status=error.status, code=error.code, text=error.text[:500])

@@ -39,7 +39,7 @@ def host() -> str:
 def _check_url(name: str, url: str, schemes: tuple[str, ...]) -> str:
     parts = urlsplit(url)
     if parts.scheme not in schemes or not parts.netloc:
-        raise ConfigurationError(f"{name} is no address of the form {schemes[-1]}://….", remedy="See .env.example.")
+        raise ConfigurationError(f"{name} is not an address of the form {schemes[-1]}://….", remedy="See .env.example.")
     return url
 
 
@@ -84,7 +84,10 @@ class ApiResponses:
         if response.status in (200, 201) and response.headers.get("Content-Type") != JSON:
             response.close()
             raise aiohttp.ContentTypeError(
-                response.request_info, response.history, status=response.status, message="This is no answer of Discord."
+                response.request_info,
+                response.history,
+                status=response.status,
+                message="This is not an answer from Discord.",
             )
 
     def _check_limit(self, response: aiohttp.ClientResponse) -> None:

@@ -155,7 +155,7 @@ class GatewayConnection:
         except discord.ConnectionClosed as error:
             if error.code == BAD_TOKEN:
                 raise ConfigurationError("Discord refuses DISCORD_BOT_TOKEN.", remedy=RESET_REMEDY) from None
-            remedy = "footnote doctor says what is missing."
+            remedy = "footnote doctor shows what is missing."
             raise ConfigurationError(f"Discord closed the connection ({error.code}).", remedy=remedy) from None
         return None
 

@@ -65,7 +65,7 @@ from core.service.text_splitter import split_markdown
 
 ANSWER_LIMIT = 3_800
 MOST_QUOTE_MESSAGES = 5
-UNMENTIONABLE = "An admin can choose a role that is there in /footnote settings, and let anyone @mention it."
+UNMENTIONABLE = "An admin can choose an existing role in /footnote settings and let anyone @mention it."
 THANKS = "Thank you for the feedback."
 KNOW_BETTER = "Do you know the right answer? Propose it, and an admin can add it to the knowledge base."
 NO_ANSWER = "That field was empty. Press the button again and write the right answer."

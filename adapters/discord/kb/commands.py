@@ -1,4 +1,4 @@
-"""``/kb`` and *Add to knowledge base*: Discord's form of what ``KnowledgeCommands`` does.
+"""``/kb`` and *Add to knowledge base*: Discord's form of what ``KnowledgeService`` does.
 
 The group is hidden from those who cannot manage the server; who may do what is the service's to decide, by rights that
 are looked up here, now. A reply's further buttons carry the id of their command, which is kept.
@@ -26,7 +26,7 @@ from adapters.discord.inbound.interactions import (
     show,
     tell,
 )
-from adapters.discord.kb.job_cards import JobCards, card
+from adapters.discord.kb.job_cards import card
 from adapters.discord.kb.options import Complete, kb_group
 from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
@@ -38,6 +38,7 @@ from adapters.discord.outbound.text import clip, markdown_lines
 from core.model.conversation import Turn
 from core.model.incoming_events import FileReference, Permissions
 from core.model.records import PERSON
+from core.service.delivery.job_cards import JobCards
 from core.service.kb.commands import LARGEST_FILE, Caller, KbCommand, KbVerb
 from core.service.kb.job_cards import job_state, job_title
 from core.service.kb.kept_commands import KeptCommand, KeptCommands
@@ -50,7 +51,7 @@ from core.service.kb.results import (
     ProposalList,
     accepted_jobs,
 )
-from core.service.kb.service import KnowledgeCommands
+from core.service.kb.service import KnowledgeService
 from core.service.kb.summaries import JobSummary, KbAction, Page
 from core.service.kb.text_layout import Part, lay_out
 from core.service.kb.text_spans import Line, strong
@@ -87,7 +88,7 @@ LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and the
 class KbGroup:
     """``/kb`` and *Add to knowledge base*."""
 
-    def __init__(self, kb: KnowledgeCommands, app: DiscordApplication, cards: JobCards) -> None:
+    def __init__(self, kb: KnowledgeService, app: DiscordApplication, cards: JobCards) -> None:
         self._kb = kb
         self._app = app
         self._cards = cards
@@ -240,7 +241,7 @@ class KbGroup:
             beside = () if number else words
             cancel = await self._keep(interaction, KbCommand(KbVerb.CANCEL, target=job.id), ButtonUse.ASIDE)
             message = await show(interaction, card(job, beside, cancel), in_place=in_place and not number)
-            await self._cards.remember_message(job, caller, message, words=beside, cancel=cancel)
+            await self._cards.take_message(job, caller, str(message), words=beside, cancel=cancel)
 
     async def _neighbours(self, interaction: Interaction, page: Page) -> list[Button]:
         neighbours = (("Previous page", page.previous), ("Next page", page.next))

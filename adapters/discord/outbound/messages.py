@@ -96,7 +96,7 @@ class Messages:
                 sent = await self._webhook(spot).send(view=shown, ephemeral=True, wait=True, allowed_mentions=NOBODY)
             return sent.id
         if spot.private:
-            raise NotFound("The time for a private answer is over.", remedy="Ask again, or ask me directly.")
+            raise NotFound("The time for a private answer has passed.", remedy="Ask again, or ask me directly.")
         async with api_call("write in that channel"):
             message = await self._send(spot, shown, key)
         if _words(message_text(message)) != _words(
@@ -145,7 +145,7 @@ class Messages:
             else:
                 return
         if spot.private:
-            raise NotFound("The time for a private answer is over.", remedy="Ask again, or ask me directly.")
+            raise NotFound("The time for a private answer has passed.", remedy="Ask again, or ask me directly.")
         async with api_call("edit my message"):
             message = self._channel(spot).get_partial_message(message_id)
             try:

@@ -77,7 +77,7 @@ def read_messages(name: str, data: bytes) -> ParsedDocument:
     try:
         value = json.loads(decode(data))
     except (ValueError, RecursionError) as error:
-        raise DocumentRejected("This export of messages is damaged: it is no JSON.") from error
+        raise DocumentRejected("This export of messages is damaged: it is not JSON.") from error
     if isinstance(value, dict) and isinstance(value.get("channel"), dict):
         channel = f"#{_word(value['channel'].get('name')) or stem(name)}"
         place = " ".join(filter(None, (_word(_object(value.get("guild")).get("name")), channel)))

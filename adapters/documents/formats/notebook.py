@@ -27,7 +27,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
     try:
         book = json.loads(decode(data))
     except (ValueError, RecursionError) as error:
-        raise DocumentRejected("This notebook is damaged: it is no JSON.", remedy="Save it again.") from error
+        raise DocumentRejected("This notebook is damaged: it is not JSON.", remedy="Save it again.") from error
     cells = _cells(book)
     language = _language(book)
     blocks = [

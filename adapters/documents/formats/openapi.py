@@ -27,7 +27,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
     """Return the description of an API: what it is, its operations, its schemas."""
     api = _load(data)
     if not isinstance(api, dict):
-        raise DocumentRejected("This API description is damaged: it is no object.")
+        raise DocumentRejected("This API description is damaged: it is not an object.")
     info = _node(api.get("info"))
     blocks = [Block(text, label=label) for label, text in _parts(api, info) if text]
     if not blocks:

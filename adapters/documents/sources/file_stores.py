@@ -19,14 +19,13 @@ from adapters.documents.sources.connections import (
     PINNED,
     HostGuard,
     Peer,
-    Resolve,
     connection_options,
     join_address,
     public_link,
-    resolve_with_system,
     scheme_of,
     why_not_allowed,
 )
+from adapters.documents.web.fetcher import Resolve, resolve_with_system
 from core.model.errors import FetchRefused
 from core.ports.sources import PageGone, StoredFile
 
@@ -103,7 +102,7 @@ class FsspecFileStores:
         except TimeoutError as error:
             raise FetchRefused(f"{scheme}:// did not answer within {SECONDS:g} seconds.") from error
         except FileNotFoundError as error:
-            raise PageGone("There is nothing at this address (any more).") from error
+            raise PageGone("There is nothing at this address.") from error
         except ImportError as error:
             how = PACKAGES.get(scheme, "install its fsspec driver")
             raise FetchRefused(f"Addresses with {scheme}:// need a package that is not here.", remedy=how) from error
@@ -127,7 +126,7 @@ def _raise_for_status(error: Exception) -> None:
     status, headers = getattr(response, "status_code", 0), getattr(response, "headers", {})
     if status == 429 or (status == 403 and headers.get("x-ratelimit-remaining") == "0"):
         raise FetchRefused(
-            "Its limit of requests is used up for now; what is in stays, and the rest is read at the next look.",
+            "Its rate limit is used up. What was read stays, and the next sync reads the rest.",
             remedy="FSSPEC_GITHUB_USERNAME and FSSPEC_GITHUB_TOKEN raise GitHub's from 60 to 5,000 an hour.",
         ) from error
     if status in (401, 403):

@@ -59,7 +59,7 @@ def credential_of(text: str) -> OriginCredential | None:
     found = _CREDENTIAL.fullmatch(text.strip())
     if found is None or found[2].casefold() in _NOT_CREDENTIALS:
         raise ConfigurationError(
-            "FETCH_CREDENTIAL is no origin with a header.",
+            "FETCH_CREDENTIAL is not an origin with a header.",
             remedy="It looks like https://wiki.example.org Authorization: Bearer …, without a path.",
         )
     return OriginCredential(str(URL(found[1]).origin()), found[2], found[3])
@@ -100,7 +100,7 @@ class Target:
 
 async def resolve_with_system(host: str, port: int) -> list[str]:
     """Every address of a name, by the system's resolver."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().getaddrinfo(host, port or None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(info[4][0]) for info in found))
 
 
@@ -157,9 +157,9 @@ class Fetcher:
         except aiohttp.ClientSSLError as error:
             raise FetchRefused("Its certificate is not valid for this host.") from error
         except aiohttp.ClientPayloadError as error:
-            raise FetchRefused("The connection ended before the whole file had arrived.") from error
+            raise FetchRefused("The connection ended before the whole file arrived.") from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise FetchRefused(f"The host does not answer as it should ({type(error).__name__}).") from error
+            raise FetchRefused(f"The host sent an invalid response ({type(error).__name__}).") from error
 
     async def _follow(self, url: URL, headers: dict[str, str]) -> FetchResult:
         """Ask, and ask again where a redirect leads, each time checked anew."""
@@ -227,7 +227,7 @@ class Fetcher:
         if len(text) > URL_CHARS:
             raise FetchRefused("This link is too long.")
         if _ODD.search(text):
-            raise FetchRefused("This link holds characters that no link may hold.")
+            raise FetchRefused("This link has characters that are not allowed in links.")
         try:
             url = URL(text)
             host, port = url.raw_host, url.port
@@ -245,11 +245,11 @@ class Fetcher:
         if not location:
             raise FetchRefused("The host redirects without saying where to.")
         if _ODD.search(location.strip()) or len(location) > URL_CHARS:
-            raise FetchRefused("The host redirects to something that is no link.")
+            raise FetchRefused("The host redirects to something that is not a link.")
         try:
             joined = url.join(URL(location.strip(), encoded=True))
         except ValueError as error:
-            raise FetchRefused("The host redirects to something that is no link.") from error
+            raise FetchRefused("The host redirects to something that is not a link.") from error
         return self._parse_url(str(joined))
 
     async def _check_target(self, url: URL) -> Target:
@@ -285,7 +285,7 @@ class Fetcher:
 
         def make(info: AddressInfo) -> socket.socket:
             if str(info[4][0]) not in target.addresses or info[4][1] != target.url.port:
-                raise FetchRefused("The connection would have gone to an address that was not checked.")
+                raise FetchRefused("The connection led to an address that was not checked, so it was refused.")
             return self._socket_for(info)
 
         return make
@@ -328,7 +328,7 @@ async def _unpack(response: aiohttp.ClientResponse, most: int) -> AsyncIterator[
             yield chunk
         return
     if encoding not in ("gzip", "x-gzip", "deflate"):
-        raise FetchRefused(f"The host packed the file in a way that was not asked for ({encoding[:20]}).")
+        raise FetchRefused(f"The host compressed the file in a way that is not supported ({encoding[:20]}).")
     unpack = zlib.decompressobj(47 if encoding != "deflate" else zlib.MAX_WBITS)
     try:
         async for chunk in response.content.iter_chunked(_CHUNK):
@@ -338,7 +338,7 @@ async def _unpack(response: aiohttp.ClientResponse, most: int) -> AsyncIterator[
     except zlib.error as error:
         raise FetchRefused("The file arrived damaged.") from error
     if not unpack.eof:
-        raise FetchRefused("The connection ended before the whole file had arrived.")
+        raise FetchRefused("The connection ended before the whole file arrived.")
 
 
 def _to_fetched(url: URL, response: aiohttp.ClientResponse, data: bytes) -> FetchResult:

@@ -52,6 +52,7 @@ class RequestRefused(Exception):
 
     def __init__(self, method: str, error: str, retry_after: float = 0.0) -> None:
         super().__init__(f"{method}: {error}")
+        self.method = method
         self.error = error
         self.retry_after = retry_after
 
@@ -109,5 +110,5 @@ def configuration_error(refusal: RequestRefused) -> ConfigurationError | None:
     """
     if refusal.error not in _CONFIGURATION_WRONG:
         return None
-    remedy = "Check SLACK_BOT_TOKEN and SLACK_APP_TOKEN; footnote doctor says what is missing."
+    remedy = "Check SLACK_BOT_TOKEN and SLACK_APP_TOKEN; footnote doctor shows what is missing."
     return ConfigurationError(f"Slack refuses the token ({refusal.error}).", remedy=remedy)

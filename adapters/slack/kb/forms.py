@@ -21,7 +21,7 @@ from core.model.principals import EVERYONE, channel_principal
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.results import KbResult, is_success
-from core.service.kb.service import KnowledgeCommands
+from core.service.kb.service import KnowledgeService
 from core.service.kb.text_layout import PROPOSALS
 from core.service.kb.wording import proposals_line
 from core.service.one_time_actions import PressOutcome
@@ -46,7 +46,7 @@ class KbForms:
     """Opens the forms, and does what they bring, as whoever sends them may now."""
 
     workspace: SlackWorkspace
-    kb: KnowledgeCommands
+    kb: KnowledgeService
     links: SlackLinks
     kept_commands: KeptCommands[SlackKeptCommand]
 

@@ -17,7 +17,7 @@ from adapters.slack.inbound.interactions import Press, SlashCommand
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB, parse_command
 from adapters.slack.kb.forms import FormResult, KbForms
-from adapters.slack.kb.job_cards import JobCards
+from adapters.slack.kb.job_cards import SlackCards
 from adapters.slack.kb.principals import PrincipalNames
 from adapters.slack.kb.replies import KbReply, ReplyRenderer, SlackKeptCommand, lines_reply, outcome_text, text_reply
 from adapters.slack.kb.slack_sources import SlackLinks, Transcripts, conversation_reference
@@ -26,10 +26,11 @@ from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import AlreadyDone, FootnoteError, NotFound, PlatformUnavailable
 from core.ports.platform import PlatformCapabilities
+from core.service.delivery.job_cards import JobCards
 from core.service.kb.commands import LARGEST_FILE, Caller, KbCommand, KbVerb
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.results import CancelRequested, KbResult, ProposalList, Refused
-from core.service.kb.service import KnowledgeCommands
+from core.service.kb.service import KnowledgeService
 from core.service.kb.text_layout import PROPOSALS
 from core.service.kb.wording import proposals_line
 
@@ -41,14 +42,14 @@ log = structlog.get_logger(__name__)
 class SlackKnowledge:
     """What is typed or pressed becomes commands, their results become replies; forms are ``forms``."""
 
-    def __init__(self, workspace: SlackWorkspace, kb: KnowledgeCommands) -> None:
+    def __init__(self, workspace: SlackWorkspace, kb: KnowledgeService) -> None:
         """Do commands with ``kb``; rights, names and channels are those of this workspace."""
         self._workspace = workspace
         self._kb = kb
         self._transcripts = Transcripts(workspace.web, workspace.directory)
         self._principal_names = PrincipalNames(workspace.directory)
         self._links = SlackLinks(workspace)
-        self.cards = JobCards(workspace)
+        self.cards = JobCards(workspace.message_states, PLATFORM, SlackCards(workspace))
         self.kept_commands = KeptCommands(workspace.message_states, workspace.user_actions.audit, SlackKeptCommand)
         self.forms = KbForms(workspace, kb, self._links, self.kept_commands)
         self._replies = ReplyRenderer(self._principal_names, self.kept_commands, self.cards)
@@ -133,7 +134,7 @@ class SlackKnowledge:
         caller = await self._workspace.caller(press.place, press.user)
         result = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
         if isinstance(result, CancelRequested):
-            await self.cards.show_cancel_request(result.job, press.person_id)
+            await self.cards.show_cancelling(result.job, press.person_id)
         else:
             await self._workspace.messages.post_privately(press.thread, press.user, outcome_text(result))
 

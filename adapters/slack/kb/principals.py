@@ -16,7 +16,7 @@ from core.service.kb.results import GrantsChanged, KbResult
 from core.service.kb.text_spans import Line, Span, Style
 
 PRIVATE = "a private channel"
-SHARED_WITH_PARTNERS = "People of another organization read there too."
+SHARED_WITH_PARTNERS = "People from another organization can read it too."
 OPEN_TO_PARTNERS = (
     "People of other organizations read it too, in the channels that you share with them. `/footnote settings` in such "
     "a channel limits what I answer from."

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB
-from adapters.slack.kb.job_cards import JobCards
 from adapters.slack.kb.principals import PrincipalNames
 from adapters.slack.outbound import blocks
 from core.model.records import PERSON
+from core.service.delivery.job_cards import JobCards
 from core.service.kb.commands import Caller
 from core.service.kb.job_cards import job_title
 from core.service.kb.kept_commands import KeptCommand, KeptCommands

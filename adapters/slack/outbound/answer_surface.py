@@ -5,7 +5,8 @@ place (``Refusal.OTHER``). Two things are no refusals: a token that is not accep
 https://docs.slack.dev/reference/methods/chat.postMessage/#errors
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -253,20 +254,9 @@ class SlackSurface:
             raise _refused(refusal) from None
 
     async def _call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Call until there is an answer.
-
-        Raises CallRefused for what concerns this call, PlatformUnavailable for what concerns every call.
-        """
-        try:
+        """Call until there is an answer. Raises as ``translated``."""
+        with translated():
             return await self.workspace.web.call(method, **arguments)
-        except RequestRefused as refusal:
-            if is_token_refused(refusal):
-                raise PlatformUnavailable(
-                    "Slack does not accept my token. `footnote doctor` says what to do."
-                ) from None
-            if refusal.retry_after:
-                raise PlatformUnavailable(f"Slack limits {method} for long.") from None
-            raise _refused(refusal) from None
 
 
 @dataclass(slots=True)
@@ -347,6 +337,19 @@ def _channel(place: AnswerPlace, messages: Collection[str]) -> str:
 
 def _part(place: AnswerPlace, key: PartKey) -> str:
     return f"direct-{key.number}" if _is_direct(place) else str(key.number)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise CallRefused for what concerns this call, PlatformUnavailable for what concerns every call."""
+    try:
+        yield
+    except RequestRefused as refusal:
+        if is_token_refused(refusal):
+            raise PlatformUnavailable("Slack does not accept my token. `footnote doctor` says what to do.") from None
+        if refusal.retry_after:
+            raise PlatformUnavailable(f"Slack limits {refusal.method} for long.") from None
+        raise _refused(refusal) from None
 
 
 def _refused(refusal: RequestRefused) -> CallRefused:

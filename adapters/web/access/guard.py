@@ -162,7 +162,9 @@ class Guard:
             async with asyncio.timeout(RIGHTS_SECONDS):
                 rights = await platform.permissions(session.person, thread)
         except TimeoutError:
-            raise PlatformUnavailable("Your rights cannot be looked up now.", remedy="Try again in a moment.") from None
+            raise PlatformUnavailable(
+                "Your permissions cannot be checked right now.", remedy="Try again in a moment."
+            ) from None
         return rights.is_admin
 
     async def _check_change(self, request: web.Request, visitor: Visitor) -> None:
@@ -171,7 +173,7 @@ class Guard:
         if not hmac.compare_digest(given.encode(errors="replace"), visitor.csrf.encode()):
             raise Denied("This form is from another session.", remedy="Reload the page and try again.")
         if await self.sessions.count(f"changes:{visitor.person.id}", _MINUTE) > CHANGES_A_MINUTE:
-            raise Busy("That was a lot within a minute.", remedy="Wait a moment and go on.")
+            raise Busy("Too many requests within a minute.", remedy="Wait a moment and go on.")
 
     def set_cookie(self, response: web.StreamResponse, token: str) -> None:
         """Hand the browser its token: no script reads it, no foreign page's form carries it."""
@@ -203,7 +205,7 @@ def _denied(right: Right, visitor: Visitor) -> Denied:
 def check_origin(request: web.Request) -> None:
     """Raise Denied unless a page of ours sent this. Browsers say where every POST comes from."""
     if request.headers.get("Origin", "").partition("://")[2] != request.host:
-        raise Denied("This did not come from a page of mine.", remedy="Open the page itself and try again.")
+        raise Denied("This request did not come from this page.", remedy="Open the page itself and try again.")
 
 
 async def _csrf_field(request: web.Request) -> str:
@@ -220,7 +222,7 @@ def _to_sign_in(request: web.Request) -> web.StreamResponse:
     if wants_part(request):
         return web.Response(status=401, headers={"HX-Redirect": "/sign-in"})
     if request.method != "GET":
-        raise Denied("You are not signed in any more.", remedy="Reload the page.")
+        raise Denied("You are no longer signed in.", remedy="Reload the page.")
     there = "" if request.path == "/" else f"?{urlencode({'next': request.path}, errors='replace')}"
     return web.Response(status=303, headers={"Location": f"/sign-in{there}"})
 

@@ -43,12 +43,14 @@ class AccessRules:
     def __post_init__(self) -> None:
         if self.identity_header and not self.proxies:
             raise ConfigurationError(
-                "WEB_IDENTITY_HEADER is set, but not whose word it is.", remedy="Set WEB_PROXIES to its addresses."
+                "WEB_IDENTITY_HEADER is set, but not which proxies may send it.",
+                remedy="Set WEB_PROXIES to its addresses.",
             )
         for given in (self.password_hash, self.reader_password_hash):
             if given and not _parts(given):
                 raise ConfigurationError(
-                    "WEB_PASSWORD_HASH or WEB_READER_PASSWORD_HASH is no hash.", remedy="footnote web --hash makes one."
+                    "WEB_PASSWORD_HASH or WEB_READER_PASSWORD_HASH is not a password hash.",
+                    remedy="footnote web --hash makes one.",
                 )
 
     @property
@@ -60,7 +62,7 @@ class AccessRules:
         """Raise Denied unless a request's Host names this page: a foreign name that leads here is a trap."""
         name = host_of(f"//{host}")
         if name not in LOOPBACK and not (self.address and name == urlsplit(self.address).hostname):
-            raise Denied("This address is none of this page's.", remedy="Set WEB_ADDRESS to it.")  # DNS rebinding
+            raise Denied("This page does not serve this address.", remedy="Set WEB_ADDRESS to it.")  # DNS rebinding
 
     @property
     def is_secure(self) -> bool:

@@ -34,7 +34,7 @@ from core.service.api_clients import ApiClient, ApiClients, KnowledgeReader
 from core.service.kb.program_documents import ProgramDocuments
 from core.service.question_service import Question, QuestionService
 
-GONE = "There is no open checkpoint of yours with this id: it was answered, or its time is over."
+GONE = "You have no open checkpoint with this id: it was answered or has expired."
 
 log = logging.getLogger(__name__)
 

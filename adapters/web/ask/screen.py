@@ -34,7 +34,7 @@ from core.service.help import ExampleQuestions
 from core.service.incoming import delivery
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
 from core.service.kb.results import BaseList, is_success
-from core.service.kb.service import KnowledgeCommands
+from core.service.kb.service import KnowledgeService
 
 LONGEST_WORDS = 1_000
 READING_SECONDS = 300.0  # for the files of one question, on a slow line
@@ -54,7 +54,7 @@ class AskScreen:
     live: LiveStreams
     inbox: Inbox
     actions: UserActions
-    kb: KnowledgeCommands
+    kb: KnowledgeService
     attached: AttachedTexts
     examples: ExampleQuestions
     menu: tuple[MenuEntry, ...] = (MenuEntry("Ask", "/ask"),)
@@ -146,7 +146,7 @@ class AskScreen:
         form, files = await self._read_form(request)
         text = form.get("question", "").strip() or (ABOUT_FILES if files else "")
         if not text:
-            raise DocumentRejected("There was no question in that.", remedy="Write one and send it again.")
+            raise DocumentRejected("The question was empty.", remedy="Write one and send it again.")
         if refusal := too_long(text):
             raise DocumentRejected(refusal)
         sent = form.get("form", "")[:_LONGEST_KEY]
@@ -198,7 +198,7 @@ class AskScreen:
         parked, choice = await self.actions.questions.find_choice(named, chosen, visitor.person, may_administer, thread)
         words = form.get("words", "").strip()[:LONGEST_WORDS]
         if choice.asks_text and not words:
-            raise DocumentRejected("There was nothing in that field.", remedy="Write a few words and press again.")
+            raise DocumentRejected("That field was empty.", remedy="Write a few words and press again.")
         await self._take(visitor, message, parked.checkpoint, choice, words if choice.asks_text else "")
         return await self._respond(request, visitor, message)
 

@@ -18,7 +18,7 @@ from core.ports.message_state import MessageStateStore
 from core.service.actions.user_actions import UserActions
 
 _CHECKED_ONE = {True: "checked against its source", False: "not found word for word in its source"}
-NOT_READABLE = "This answer is from documents that you may not read any more, or it has been forgotten."
+NOT_READABLE = "You no longer have permission to read this answer's documents, or the answer was deleted."
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,7 +141,7 @@ class KnowledgeScreen:
 
     async def _files(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         if request.content_type != KIND:
-            raise DocumentRejected("There were no files in that.", remedy="Choose some and send them again.")
+            raise DocumentRejected("No files were chosen.", remedy="Choose some and send them again.")
         upload = Upload(request)
         try:
             async with asyncio.timeout(UPLOAD_SECONDS):
@@ -206,7 +206,7 @@ def command_of(form: dict[str, str]) -> KbCommand:
     except ValueError:
         verb = KbVerb.LIST
     if verb not in _CHANGES:
-        raise DocumentRejected("That is nothing that can be done here.")
+        raise DocumentRejected("That action does not exist here.")
     limit = form.get("limit", "")
     command = KbCommand(
         verb,

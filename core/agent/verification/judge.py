@@ -58,7 +58,7 @@ async def _read(run: Run, claims: Sequence[Claim]) -> Sequence[ClaimVerdict]:
     try:
         return await run.within(reader.check(run.inquiry, claims, run.composed_from, run.meter))
     except BudgetExhausted:
-        run.meter.notice("There was no time to check every sentence against its source.")
+        run.meter.notice("I ran out of time before I could check every sentence against its source.")
         return [ClaimVerdict(claim, Support.UNCHECKED, 0.0) for claim in claims]
 
 

@@ -158,7 +158,7 @@ async def _go_back(run: Run, written: str, because: str, verdict: Verdict | None
         restart_with_quotes(run, because)
         yield AnswerReset("quoting the documents instead")
     else:
-        said = "What I had written did not hold against the documents." if because == DOES_NOT_HOLD else ""
+        said = "What I had written was not supported by the documents." if because == DOES_NOT_HOLD else ""
         yield abstain(run, because=said, verdict=verdict)
 
 

@@ -32,7 +32,7 @@ ActionOutcome = ThreadMuted | ThreadForgotten | PersonForgotten
 
 IN_OWN_WORDS = "What exactly do you want to know?"
 GONE = "I no longer have anything stored about that answer."
-CHOICE_GONE = "A choice has already been made here, or the time for it is over. You can ask again."
+CHOICE_GONE = "A choice has already been made here, or it has expired. You can ask again."
 CARD_OVER = "Nobody chose in time. Ask again if you still want to know."
 FINISHED = "That is already finished."
 NOT_YOURS_TO_CHOOSE = "Only the person who asked, or an admin, can choose here."

@@ -145,7 +145,7 @@ def base_name(text: str) -> str:
     name = " ".join(text.split())
     if not _NAME.match(name):
         raise NotFound(
-            "A knowledge base cannot be called that.",
+            "That is not a valid name for a knowledge base.",
             remedy="Use up to 60 letters, digits, spaces, dots and dashes, beginning with a letter or digit.",
         )
     return name

@@ -1,7 +1,7 @@
 """``/kb`` as every platform asks for it: what is to be done, and who asks.
 
 A platform turns its command, its form or its pressed button into a ``KbCommand``, says who the ``Caller`` is (rights
-and audience looked up on its server side, now), gives both to ``KnowledgeCommands`` and renders the ``KbResult``.
+and audience looked up on its server side, now), gives both to ``KnowledgeService`` and renders the ``KbResult``.
 """
 
 from dataclasses import dataclass, replace

@@ -127,7 +127,7 @@ class ItemSources:
             await self.blobs.forget(item.reference)
 
     async def _read_original(self, item: JobItem) -> Material | None:
-        """Return what the document was made of; None when it was removed meanwhile."""
+        """Return what the document was made of; None when it was removed in the meantime."""
         document = await self.catalog.document(item.reference)
         if document is None:
             return None

@@ -1,42 +1,19 @@
-"""A job's card in any client: what it says, what can be pressed on it, and that it comes to show the newest state.
+"""What a job's card says in any client, and what can be pressed on it.
 
-A client renders the ``JobCard`` and knows where its card is. The rules stand here: the newest state is kept before it
-is shown, so that every client shows that; a job may be ended until it is over or being ended; that it is over
-is owed until it is shown. Who may press is decided where the pressed command goes, by ``KnowledgeCommands``.
+A client renders the ``JobCard``. A job may be ended until it is over or being ended. Who may press is decided where
+the pressed command goes, by ``KnowledgeService``.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import TypeVar, assert_never
+from typing import assert_never
 
 from core.model.jobs import ItemState, JobKind, JobStage, JobState, JobUnit
-from core.model.records import PERSON, Record
-from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.results import CancelRequested
 from core.service.kb.summaries import JobSummary, KbAction, SourceNote
 from core.service.kb.text_spans import Line, code, count, duration, plain, strong
 from core.service.kb.wording import outcome_lines
-from core.service.leases import repeat
-
-LOOK_SECONDS = 60.0  # between two looks at what other processes have left
-
-
-@dataclass(frozen=True, kw_only=True)
-class PendingCardUpdate(Record, place="{platform}/kb", subject="endings", entry="{job}"):
-    """One job that is over and whose card does not say so yet."""
-
-    platform: str
-    job: str
-    person: str = field(default="", metadata=PERSON)  # whose card it is
-
-
-async def look_after(finish: Callable[[], Awaitable[None]], stop: asyncio.Event) -> None:
-    """Finish what was left, at once and then now and again, until ``stop`` is set."""
-    await repeat(finish, LOOK_SECONDS, stop, "cards_not_finished")
-
 
 _WHAT = {
     JobKind.INGEST: "Adding {subject} to “{base}”",
@@ -130,11 +107,6 @@ def _took(job: JobSummary) -> str:
     return f" in {duration(took)}" if took >= timedelta(seconds=1) else ""
 
 
-_TRIES = 5  # to keep that a job is being ended, while anyone who works on it keeps how far it is
-
-Card = TypeVar("Card", bound="KeptJobCard")
-
-
 @dataclass(frozen=True, slots=True)
 class JobCard:
     """What a card says, and what can be done about its job.
@@ -177,75 +149,3 @@ def job_card(job: JobSummary) -> JobCard:
 def job_id_line(job_id: str) -> str:
     """Return what names a job, for the one who would type its id."""
     return f"job {job_id}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeptJobCard(Record):
-    """The newest state that a card should show. A platform says below this where it is kept and which message it is."""
-
-    job: str
-    person: str = field(default="", metadata=PERSON)  # who asked for the job, by qualified id
-    state: JobSummary | None = field(default=None, metadata={"stored": "job"})
-    over: bool = False
-
-    @property
-    def newest(self) -> JobSummary | None:
-        """What to show; None where an earlier version kept it, in words of its own."""
-        return None if self.state is not None and self.over and not self.state.over else self.state
-
-
-@dataclass(frozen=True, slots=True)
-class JobCardStates:
-    """What the cards of one platform should show, and which are still to say that their job is over."""
-
-    message_states: MessageStateStore
-    platform: str
-
-    async def keep(self, card: Card) -> Card:
-        """Keep what is said here of a card, before it is shown; the card as it is then. Raises StoreUnavailable.
-
-        If its job is over, this is still to be shown: a worker that dies before that has not done the job.
-        """
-        await self.message_states.save(card)
-        if card.over:
-            await self.message_states.save(self._update(card.job, card.person))
-        return await self.message_states.read(card) or card
-
-    async def keep_cancelling(self, blank: Card, job: JobSummary) -> Card | None:
-        """Keep that somebody is ending this job; None where its end is kept already, which is newer.
-
-        Raises StoreUnavailable.
-        """
-        for _ in range(_TRIES):
-            kept = await self.read(blank)
-            if kept.over:
-                return None
-            now = replace(kept, state=job)
-            if await self.message_states.exchange(kept, now):
-                return now
-        return None
-
-    async def read(self, blank: Card) -> Card:
-        """Return the card as it is kept; with nothing on it where it is not. Raises StoreUnavailable."""
-        return await self.message_states.read(blank) or blank
-
-    async def mark_shown(self, job_id: str) -> None:
-        """Record that the last card update is shown or never will be. Raises StoreUnavailable."""
-        await self.message_states.remove(self._update(job_id))
-
-    async def unshown(self, blank: Callable[[str, str], Card]) -> Sequence[Card]:
-        """Return the cards that are still to say that their job is over; ``blank`` makes one of a job and its person.
-
-        What was forgotten with its person is owed to nobody any more. Raises StoreUnavailable.
-        """
-        found: list[Card] = []
-        for update in await self.message_states.read_entries(self._update("")):
-            card = await self.read(blank(update.job, update.person))
-            if card.over:
-                found.append(card)
-            else:
-                await self.mark_shown(update.job)
-        return found
-
-    def _update(self, job_id: str, person: str = "") -> PendingCardUpdate:
-        return PendingCardUpdate(platform=self.platform, job=job_id, person=person)

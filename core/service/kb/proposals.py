@@ -35,7 +35,7 @@ from core.service.kb.wording import decision_line
 
 DRAFT = "draft"  # a proposal's source begins with it where it came from a gap
 PLACEHOLDER = "(to be written)"
-NAME_A_BASE = "Name the base whose readers may read both: add --kb and its name."
+NAME_A_BASE = "Add --kb and the name of a base whose readers may read both."
 UNKNOWN = "There is no such proposal, or it has already been decided."
 _NOTES = re.compile(r"^(?:## (?:Asked|Said about it)|Nearest so far: .*)$", re.MULTILINE)  # below a draft's own text
 MOST_TITLE = 200  # characters

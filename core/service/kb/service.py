@@ -7,7 +7,6 @@ then is each verb's: ``queries`` (looking), ``job_commands``, ``schedules``, ``r
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor, IngestResult
@@ -28,38 +27,6 @@ from core.service.kb.results import KbResult, KbView, RefusalReason, Refused
 from core.service.kb.schedules import Schedules
 from core.service.sync.connections import ConnectLinks
 
-
-class KnowledgeCommands(Protocol):
-    """What every client calls. Nothing is raised: every result can be shown as it is."""
-
-    async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
-        """Do it, or say in one line why not. Work that takes longer is accepted as a job, within a second."""
-
-    async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbResult:
-        """*Add to knowledge base*: an admin's is ingested, anybody else's waits for an admin."""
-
-    async def correct(
-        self,
-        question: str,
-        answer: str,
-        permalink: str | None,
-        caller: Caller,
-        *,
-        trace_id: str = "",
-        bases: Sequence[str] = (),
-    ) -> KbResult:
-        """Propose the right answer to a question that was answered wrongly, in this trace and from these bases."""
-
-    async def proposals_waiting(self, caller: Caller) -> int:
-        """Return how many proposals an admin has to look at; 0 for everybody else, and where that cannot be read."""
-
-    async def complete(self, typed: str, caller: Caller) -> tuple[str, ...]:
-        """Names of knowledge bases that begin like this, for autocomplete: at most 25, those the caller may see."""
-
-    async def complete_document(self, typed: str, caller: Caller, base: str = "") -> tuple[tuple[str, str], ...]:
-        """(title, id) of documents that match what was typed, at most 25, of bases that the caller may see."""
-
-
 FOR_ALL = frozenset({KbVerb.LIST, KbVerb.SHOW})
 ONLY_LOOKING = FOR_ALL | {KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS}
 
@@ -69,8 +36,8 @@ VerbHandler = Callable[[KbCommand, Caller], Awaitable[KbResult]]
 
 
 @dataclass(frozen=True, slots=True)
-class KnowledgeService(KnowledgeCommands):
-    """Handles what people ask of the knowledge. Holds no state of its own."""
+class KnowledgeService:
+    """What every client calls. No command raises: every result can be shown as it is. Holds no state of its own."""
 
     queries: KnowledgeQueries
     job_commands: JobCommands
@@ -85,7 +52,7 @@ class KnowledgeService(KnowledgeCommands):
     audit: CommandAudit
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
-        """Do it, or say in one line why not."""
+        """Do it, or say in one line why not. Work that takes longer is accepted as a job, within a second."""
         about = describe_command(command)
         try:
             _check_rights(command, caller)
@@ -142,11 +109,11 @@ class KnowledgeService(KnowledgeCommands):
         trace_id: str = "",
         bases: Sequence[str] = (),
     ) -> KbResult:
-        """Propose the right answer to a question that was answered wrongly, from these bases."""
+        """Propose the right answer to a question that was answered wrongly, in this trace and from these bases."""
         return await self.proposals.correct(question, answer, permalink, caller, trace_id=trace_id, bases=bases)
 
     async def proposals_waiting(self, caller: Caller) -> int:
-        """Return how many proposals an admin has to look at."""
+        """Return how many proposals an admin has to look at; 0 for everybody else, and where that cannot be read."""
         try:
             waiting = await self.queries.proposals_waiting(caller)
         except FootnoteError:
@@ -154,11 +121,11 @@ class KnowledgeService(KnowledgeCommands):
         return waiting.count if waiting is not None else 0
 
     async def complete(self, typed: str, caller: Caller) -> tuple[str, ...]:
-        """Names of bases that begin like this."""
+        """Names of bases that begin like this, for autocomplete: at most 25, those the caller may see."""
         return await self.queries.complete(typed, caller)
 
     async def complete_document(self, typed: str, caller: Caller, base: str = "") -> tuple[tuple[str, str], ...]:
-        """(title, id) of documents that match."""
+        """(title, id) of documents that match what was typed, at most 25, of bases that the caller may see."""
         return await self.queries.complete_document(typed, caller, base)
 
     # --- for clients that have bytes at hand
@@ -179,7 +146,9 @@ class KnowledgeService(KnowledgeCommands):
         if there is not None:
             return there
         return (
-            made if isinstance(made, Refused) else Refused(RefusalReason.NOT_DONE, f"“{name}” was removed meanwhile.")
+            made
+            if isinstance(made, Refused)
+            else Refused(RefusalReason.NOT_DONE, f"“{name}” was removed in the meantime.")
         )
 
     async def has_base(self, name: str) -> bool:

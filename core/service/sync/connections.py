@@ -114,7 +114,7 @@ def check_lines(plugin: ConnectorPlugin, check: SourceCheck) -> list[str]:
     if check.documents:
         spent = max(1, round(check.documents * SECONDS_A_DOCUMENT / 60))
         rough = f"The first sync takes very roughly {count(spent, 'minute')}"
-        lines.append(f"{rough}; what is read can be asked about meanwhile.")
+        lines.append(f"{rough}; you can ask about what is already read.")
     return [*lines, *(f"Note: {warning}" for warning in check.warnings)]
 
 
@@ -190,7 +190,8 @@ class Connections:
         elif _sites(before) != _sites(made):
             await self._take_out(before)
         await self.store.save_connection(made)
-        await self._hasten(made)
+        state = await self.store.state(made.name)
+        await self.store.save_state(made.name, replace(state, places={}, next_at=self.clock.now()))
         await self._record(by, "connect", made.name, " ".join((kind, *sorted(made.readers))))
         return made
 
@@ -334,7 +335,7 @@ class Connections:
             await guard()
             now = await self._find(name)
             if now is None or _sites(now) != _sites(connection) or (connection.secrets and not now.secrets):
-                raise JobCancelled("It was disconnected meanwhile.")
+                raise JobCancelled("It was disconnected in the meantime.")
 
         try:
             async with self.open(connection) as connector:

@@ -78,6 +78,6 @@ async def test_a_port_that_is_taken_is_said_before_any_address() -> None:
     told: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(ConfigurationError, match=f"Port {port} on 127.0.0.1 cannot be listened on"):
+        with pytest.raises(ConfigurationError, match=f"Port {port} on 127.0.0.1 cannot be used"):
             await serve_http(Desk().server, "127.0.0.1", port, told.append)
     assert told == []

@@ -139,4 +139,4 @@ def test_what_is_no_longer_in_its_folder_is_named_up_to_a_bound() -> None:
     assert lines[0] == "Indexed from this folder, and not in it now: 12 documents."
     assert lines[1].strip() == "? docs/00.md"
     assert "… and 2 more" in " ".join(lines)
-    assert "footnote sources remove SOURCE takes one out." in " ".join(lines)
+    assert "footnote sources remove SOURCE removes one." in " ".join(lines)

@@ -42,7 +42,7 @@ async def test_what_is_no_token_is_not_tried_and_a_setting_of_no_step_is_not_wri
 async def test_what_is_set_elsewhere_is_said_to_win(guide: InstallationSetup, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-of-the-environment")
     outcome = await guide.take_token("SLACK_BOT_TOKEN", "xoxb-1-a")
-    assert outcome.mistake.startswith("SLACK_BOT_TOKEN is set in the environment, which wins")
+    assert outcome.mistake.startswith("SLACK_BOT_TOKEN is set in the environment, which overrides")
     assert guide.configured_platforms() == {"slack"}
 
 

@@ -580,7 +580,7 @@ class TestDeciding:
     async def test_where_there_is_nothing_to_read_that_is_said_instead_of_searching(self, stage: Stage) -> None:
         answer = await stage(remedy="Ask Grace for some.").asks("How long do refunds take?")
         assert answer.outcome is Outcome.ABSTAINED
-        assert answer.text == "I have no documents yet that I may read here. Ask Grace for some."
+        assert answer.text == "There are no documents yet that I can read here. Ask Grace for some."
         assert answer.all(RetrievalStarted) == []
 
     async def test_bases_that_are_closed_after_a_loss_are_not_called_empty(self, stage: Stage) -> None:
@@ -1079,7 +1079,7 @@ class TestVerifying:
         scene.script.always("check", Support.UNSUPPORTED)
         answer = await scene.asks("refunds")
         assert answer.outcome is Outcome.ABSTAINED
-        assert "did not hold" in answer.text
+        assert "was not supported" in answer.text
 
     async def test_the_quick_profile_checks_by_words_alone(self, scene: Scene) -> None:
         scene.script.enqueue("compose", citing(f"{REFUNDS} [R] Refunds cost 30 euros in fees [R]."))
@@ -1166,7 +1166,7 @@ class TestWhenThingsFail:
         assert answer.answer.verdict is not None
         assert answer.answer.verdict.grounding == 0.0
         assert not answer.all(HallucinationChecked)[0].is_grounded
-        assert answer.answer.notices == ("There was no time to check every sentence against its source.",)
+        assert answer.answer.notices == ("I ran out of time before I could check every sentence against its source.",)
 
     async def test_every_step_is_in_the_trace(self, scene: Scene) -> None:
         answer = await scene.asks("refunds")

@@ -159,7 +159,7 @@ async def test_repair_writes_damaged_entries_of_the_ledger_again(process: Proces
     blobs.kept[name] = blobs.kept[name][:-9]
     before = copy.deepcopy(process.redis)
     await process.lost_changes.restore()
-    assert process.lost_changes.take_notices() == ("1 record of the ledger had been lost, and is there again.",)
+    assert process.lost_changes.take_notices() == ("1 record of the ledger was lost and is restored.",)
     await process.catalog.save_base(KnowledgeBase("board"))
     before.catalog = InProcessCatalog()
     await before.catalog.save_base(KnowledgeBase("handbook"))

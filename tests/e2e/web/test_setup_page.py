@@ -69,7 +69,7 @@ def test_slack_from_nothing_to_a_checked_installation(
     (tmp_path / "ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine.")
     page = office.open("/")
     page.get_by_role("link", name="Put it into your team's chat").click()
-    page.get_by_role("heading", name="Where shall Footnote answer?").wait_for()
+    page.get_by_role("heading", name="Where should Footnote answer?").wait_for()
     page.locator("a[href='/setup/slack']").click()
     made = page.get_by_role("link", name="Open it at Slack")
     assert (made.get_attribute("href") or "").startswith("https://api.slack.com/apps?new_app=1&manifest_json=")
@@ -83,7 +83,7 @@ def test_slack_from_nothing_to_a_checked_installation(
     give(page, "Bot User OAuth Token", f"SLACK_BOT_TOKEN={slack.bot_token}")
     page.get_by_text("all 16 granted").wait_for()
     server.restart()  # people go on where they stopped
-    page.goto(server.link)
+    server.sign_in(page)
     page.goto(f"{server.address}/setup/slack")
     page.get_by_text("all 16 granted").wait_for()
     give(page, "App-Level Token", slack.app_token)

@@ -103,14 +103,14 @@ async def test_one_file_is_an_address_too(place: Place) -> None:
     [
         ("s3://other/docs", "not among those that may be read"),
         ("file:///etc/passwd", "not among those that may be read"),
-        ("file:///srv/docs/../../etc/passwd", "must not lead upwards"),
-        ("file:///srv/docs/%2e%2e/secret", "must not lead upwards"),
+        ("file:///srv/docs/../../etc/passwd", "must not contain"),
+        ("file:///srv/docs/%2e%2e/secret", "must not contain"),
         ("file:///srv/docs-of-others/a.md", "not among those that may be read"),
-        ("sftp://ada:secret@files.example/docs", "password must not stand in an address"),
-        ("simplecache::file:///srv/docs/a", "no address"),
-        ("file:///srv/docs/a::http://10.0.0.1/", "not written as one"),
-        ("https://example.org/docs", "no address of a place"),
-        ("docs/a.md", "no address of a place"),
+        ("sftp://ada:secret@files.example/docs", "Leave the password out"),
+        ("simplecache::file:///srv/docs/a", "not the address of a file store"),
+        ("file:///srv/docs/a::http://10.0.0.1/", "malformed"),
+        ("https://example.org/docs", "not the address of a file store"),
+        ("docs/a.md", "not the address of a file store"),
     ],
 )
 async def test_only_what_the_installation_names_may_be_read(address: str, why: str) -> None:
@@ -296,7 +296,7 @@ async def test_files_at_github_are_read_with_the_link_that_people_open(hub: Repo
 async def test_a_used_up_limit_of_requests_is_said_with_what_raises_it(hub: Repository) -> None:
     hub.files["docs/a.md"] = b"# One"
     hub.left = 0
-    with pytest.raises(FetchRefused, match="limit of requests is used up") as refused:
+    with pytest.raises(FetchRefused, match="rate limit is used up") as refused:
         await FsspecFileStores(["github://"]).read("github://acme:wiki@main/docs/a.md")
     assert "FSSPEC_GITHUB_TOKEN" in str(refused.value)
 

@@ -129,7 +129,7 @@ async def test_both_sides_of_two_bases_go_into_none_that_is_not_named(office: Of
     name = await office.waiting()
     reply = await office.room.says(KbVerb.APPROVE, target=f"{name} both 30 days for debug logs, 90 for the others.")
     assert not is_success(reply)
-    assert "add --kb and its name" in words(reply)
+    assert "Add --kb and the name" in words(reply)
     assert await office.waiting() == name
 
 

@@ -1,7 +1,8 @@
 """What a job's card says, until when its job can be ended there, and which state it comes to show."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -20,9 +21,9 @@ from core.model.jobs import (
 )
 from core.model.json_codec import from_json, to_json
 from core.model.knowledge import Document
-from core.model.records import PERSON
+from core.service.delivery.job_cards import CardMessages, JobCards, KeptJobCard, PendingCardUpdate
 from core.service.kb.commands import KbCommand, KbVerb
-from core.service.kb.job_cards import JobCardStates, KeptJobCard, job_card, job_state, job_title
+from core.service.kb.job_cards import job_card, job_state, job_title
 from core.service.kb.summaries import JobSummary, summarize_job
 from core.service.kb.text_spans import line_text
 from tests.core.service.kb.knowledge_room import Room, conversation, job_in
@@ -105,22 +106,22 @@ JOB = Job("abc", JobKind.INGEST, "handbook", ADA, datetime(2026, 1, 5, 9, tzinfo
 RUNNING, DONE = replace(JOB, state=JobState.RUNNING), replace(JOB, state=JobState.DONE)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PaperCard(KeptJobCard, place="paper/{person}", subject="job-{job}"):
-    person: str = field(metadata=PERSON)
+def card(job: Job) -> KeptJobCard:
+    return KeptJobCard(platform="paper", job=job.id, person=ADA.id, state=summarize_job(job), over=job.over)
 
 
-def blank(job: str, person: str) -> PaperCard:
-    return PaperCard(job=job, person=person)
-
-
-def card(job: Job) -> PaperCard:
-    return PaperCard(job=job.id, person=ADA.id, state=summarize_job(job), over=job.over)
+def cards_in(store: InProcessMessageStateStore) -> JobCards:
+    return JobCards(store, "paper", AsyncMock(CardMessages), NOW.timestamp)
 
 
 @pytest.fixture
-def states() -> JobCardStates:
-    return JobCardStates(InProcessMessageStateStore(), "paper")
+def store() -> InProcessMessageStateStore:
+    return InProcessMessageStateStore()
+
+
+@pytest.fixture
+def cards(store: InProcessMessageStateStore) -> JobCards:
+    return cards_in(store)
 
 
 def test_a_card_says_why_the_job_failed_and_what_is_to_be_said_of_single_sources() -> None:
@@ -154,29 +155,39 @@ def test_a_card_says_that_its_job_is_being_ended_until_it_is() -> None:
     assert job_card(summarize_job(replace(ending, state=JobState.CANCELLED))).footer == "job abc"
 
 
-async def test_the_end_of_a_job_is_owed_until_it_is_shown(states: JobCardStates) -> None:
-    await states.keep(card(RUNNING))
-    assert await states.unshown(blank) == []
-    await states.keep(card(DONE))
-    assert await states.unshown(blank) == [card(DONE)]
-    await states.mark_shown(JOB.id)
-    assert await states.unshown(blank) == []
+async def owed(store: InProcessMessageStateStore) -> list[str]:
+    return [one.job for one in await store.read_entries(PendingCardUpdate(platform="paper", job=""))]
 
 
-async def test_a_card_that_was_forgotten_with_its_person_is_owed_to_nobody(states: JobCardStates) -> None:
-    await states.keep(card(DONE))
-    await states.message_states.remove(card(DONE))
-    assert await states.unshown(blank) == []
-    assert await states.message_states.read_entries(states._update("")) == []
+async def test_the_end_of_a_job_is_owed_until_it_is_shown(cards: JobCards, store: InProcessMessageStateStore) -> None:
+    await cards.keep(card(RUNNING))
+    assert await owed(store) == []
+    await cards.keep(card(DONE))
+    await cards.finish()  # nothing shows it yet
+    assert await owed(store) == [JOB.id]
+    await store.save(replace(card(DONE), closed=True))
+    await cards.finish()
+    assert await owed(store) == []
 
 
-async def test_a_job_that_is_being_ended_reads_so_unless_it_is_over(states: JobCardStates) -> None:
+async def test_a_card_that_was_forgotten_with_its_person_is_owed_to_nobody(
+    cards: JobCards, store: InProcessMessageStateStore
+) -> None:
+    await cards.keep(card(DONE))
+    await store.remove(card(DONE))
+    await cards.finish()
+    assert await owed(store) == []
+
+
+async def test_a_job_that_is_being_ended_reads_so_unless_it_is_over(
+    cards: JobCards, store: InProcessMessageStateStore
+) -> None:
     ending = summarize_job(replace(RUNNING, cancelled_by=ADA.id))
-    await states.keep(card(RUNNING))
-    assert await states.keep_cancelling(blank(JOB.id, ADA.id), ending) == replace(card(RUNNING), state=ending)
-    await states.keep(card(DONE))
-    assert await states.keep_cancelling(blank(JOB.id, ADA.id), ending) is None
-    assert (await states.read(blank(JOB.id, ADA.id))).state == summarize_job(DONE)
+    await cards.keep(card(RUNNING))
+    assert await cards.keep_cancelling(ending, ADA.id) == replace(card(RUNNING), state=ending)
+    await cards.keep(card(DONE))
+    assert await cards.keep_cancelling(ending, ADA.id) is None
+    assert await store.read(card(DONE)) == card(DONE)
 
 
 async def test_an_end_that_comes_while_somebody_presses_is_not_taken_back() -> None:
@@ -188,16 +199,10 @@ async def test_an_end_that_comes_while_somebody_presses_is_not_taken_back() -> N
             await self.save(card(DONE))
             return found
 
-    states = JobCardStates(Slow(), "paper")
-    await states.message_states.save(card(RUNNING))
-    ending = summarize_job(replace(RUNNING, cancelled_by=ADA.id))
-    assert await states.keep_cancelling(blank(JOB.id, ADA.id), ending) is None
-    assert (await states.read(blank(JOB.id, ADA.id))).state == summarize_job(DONE)
-
-
-def test_an_end_that_an_earlier_version_kept_in_its_own_words_is_the_newest() -> None:
-    assert replace(card(RUNNING), over=True).newest is None
-    assert card(DONE).newest == summarize_job(DONE)
+    slow = Slow()
+    await slow.save(card(RUNNING))
+    assert await cards_in(slow).keep_cancelling(summarize_job(replace(RUNNING, cancelled_by=ADA.id)), ADA.id) is None
+    assert await InProcessMessageStateStore.read(slow, card(DONE)) == card(DONE)
 
 
 def test_a_job_reads_the_same_after_it_was_kept() -> None:

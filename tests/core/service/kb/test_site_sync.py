@@ -52,12 +52,12 @@ async def test_a_page_that_nothing_leads_to_any_more_goes_at_the_second_sync_and
     guide.has("a", "b", "c", linked=("a", "b"))
     first = await guide.day()
     assert await guide.holds() == {"a", "b", "c"}
-    assert "c: Nothing leads there any more. If that is so the next time too, it is taken out." in card_words(first)
+    assert "c: No page links to it any more. If the next check finds the same, it is removed." in card_words(first)
     second = await guide.day()
     assert await guide.holds() == {"a", "b"}
     assert second.counts[ItemState.REMOVED] == 1
     assert "1 removed" in card_words(second)
-    assert "c: Nothing leads there any more. It is taken out, and can be restored for 7 days." in card_words(second)
+    assert "c: No page links to it any more. It is removed, and can be restored for 7 days." in card_words(second)
     assert "c" not in await guide.room.finds("the words of c")
     assert is_success(await guide.room.says(KbVerb.RESTORE, base="handbook", target=f"{ROOT}c"))
     assert "c" in await guide.room.finds("the words of c")
@@ -71,11 +71,11 @@ async def test_a_page_that_its_site_says_is_gone_goes_at_the_second_sync(guide: 
     guide.has("a", linked=("a", "b"))
     first = await guide.day()
     assert await guide.holds() == {"a", "b"}
-    assert "b: The site says that it was deleted. If that is so the next time too" in card_words(first)
+    assert "b: The site says that it was deleted. If the next check finds the same" in card_words(first)
     assert not first.failed_items
     second = await guide.day()
     assert await guide.holds() == {"a"}
-    assert "b: The site says that it was deleted. It is taken out" in card_words(second)
+    assert "b: The site says that it was deleted. It is removed" in card_words(second)
     assert (await guide.day()).counts.get(ItemState.REMOVED) is None
 
 
