@@ -52,7 +52,7 @@ from core.service.kb.results import (
     accepted_jobs,
 )
 from core.service.kb.service import KnowledgeService
-from core.service.kb.summaries import JobSummary, KbAction, Page
+from core.service.kb.summaries import JobSummary, OfferedCommand, Page
 from core.service.kb.text_layout import Part, lay_out
 from core.service.kb.text_spans import Line, strong
 from core.service.kb.wording import outcome_layout
@@ -223,7 +223,7 @@ class KbGroup:
                 items.append(layouts.row(*[await self._action(interaction, one) for one in part.actions]))
         return items
 
-    async def _action(self, interaction: Interaction, action: KbAction, *, danger: bool = False) -> Button:
+    async def _action(self, interaction: Interaction, action: OfferedCommand, *, danger: bool = False) -> Button:
         use = ButtonUse.ONCE if action.once else ButtonUse.REPEATED
         return await self._button(interaction, action.command, action.label, use, danger=danger)
 

@@ -24,7 +24,7 @@ from core.service.kb.results import KbResult, is_success
 from core.service.kb.service import KnowledgeService
 from core.service.kb.text_layout import PROPOSALS
 from core.service.kb.wording import proposals_line
-from core.service.one_time_actions import PressOutcome
+from core.service.one_time_use import PressOutcome
 
 FORM_EXPIRED = "This form has expired. Close it and run the command again."
 NOTHING = "Attach a file, enter a link, or choose this channel."

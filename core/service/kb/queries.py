@@ -28,7 +28,7 @@ from core.service.kb.results import (
     QueueStatus,
 )
 from core.service.kb.summaries import (
-    KbAction,
+    OfferedCommand,
     Page,
     ProposalsWaiting,
     SourceNote,
@@ -176,7 +176,7 @@ class KnowledgeQueries:
         if not caller.permissions.is_admin:
             return None
         waiting = len(await self._waiting(caller))
-        look = KbAction("Review proposals", KbCommand(KbVerb.PROPOSALS)) if caller.private else None
+        look = OfferedCommand("Review proposals", KbCommand(KbVerb.PROPOSALS)) if caller.private else None
         return ProposalsWaiting(waiting, look) if waiting else None
 
     async def may_see(self, proposal: Proposal, caller: Caller) -> bool:
