@@ -26,6 +26,7 @@ class WrittenDown:
     def __init__(self) -> None:
         self.commands: list[tuple[KbCommand, Caller]] = []
         self.proposed: list[tuple[Conversation, Caller]] = []
+        self.queries = self.proposals = self
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
         self.commands.append((command, caller))

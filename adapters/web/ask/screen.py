@@ -243,7 +243,7 @@ class AskScreen:
         answer = (await read_form(request)).get("answer", "").strip()[: 4 * LONGEST_WORDS]
         turn = await self.turns.one(visitor, message)
         kept = await self.actions.answers.read(message.thread, turn.trace_id, visitor.audience)
-        result = await self.kb.correct(
+        result = await self.kb.proposals.correct(
             turn.question, answer, None, visitor.caller(), trace_id=turn.trace_id, bases=kept.source_bases
         )
         return self.pages.part("_reply.html", text=told_with_jobs(result), ok=is_success(result))
