@@ -1,25 +1,27 @@
-"""Confluence Cloud: pages, blog posts and the files on them, with the readers of spaces, of pages above, and their own.
+"""Confluence: pages, blog posts and the files on them, with the readers of spaces, of pages above, and their own.
 
 Restricting a page does not change its version, so each round lists all pages without their bodies: one call for up to
 100 of them, rights included, and one for up to 100 files and comments on these. A comment is part of its page's text; a
 file has the readers of its page. Bodies are fetched for what changed, 25 in one call.
 Interface: https://developer.atlassian.com/cloud/confluence/rest/ (v1 for content, groups and people; v2 for the
-permissions of spaces, which v1 no longer has).
+permissions of spaces, which v1 no longer has). Data Center has v1 with other names for people and groups
+(https://developer.atlassian.com/server/confluence/rest/), and from 9.1 on a call of its own for permissions of spaces.
 """
 
 from base64 import b64encode
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import PurePosixPath
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from typing import Any, ClassVar
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from adapters.connectors.confluence_storage import to_html
+from adapters.connectors.http import call_for_each, fetched, pages_of
 from adapters.documents.format import by_suffix
-from core.model.errors import ConfigurationError, DocumentRejected, NotFound, RightMissing, SourceUnavailable
+from core.model.errors import ConfigurationError, NotFound, RightMissing, SourceUnavailable
 from core.ports.connector import (
     ANYONE,
     EVERYONE_IN_SITE,
@@ -38,7 +40,6 @@ from core.ports.connector import (
 )
 
 LISTED = "100"  # pages of one call; Confluence may give fewer
-MOST_ANSWERS = 1_000  # to one query: a site that never comes to an end is given up
 BATCH = 25
 MEMBERS = 200
 PEOPLE = 100
@@ -54,6 +55,8 @@ NOBODY = ReaderSet()
 class Confluence(Connector):
     """One site. ``prefix`` is the path before ``/rest`` and ``/api``; ``spaces`` are keys, none for all."""
 
+    person_key: ClassVar[str] = "accountId"
+    group_key: ClassVar[str] = "id"
     http: Http
     prefix: str
     spaces: tuple[str, ...] = ()
@@ -77,18 +80,16 @@ class Confluence(Connector):
         if hidden:
             warnings.append(
                 f"Confluence hides the e-mail addresses of {hidden} of {len(people)} people. They read nothing here, "
-                "until they show their address to the organization or an admin maps them."
+                "until they show their address or an admin maps them."
             )
-        name = str(me.get("displayName") or me.get("publicName") or me.get("accountId"))
-        return SourceCheck(name, int(found["totalSize"]), items[0].title, tuple(warnings))
+        return SourceCheck(_name(me), int(found["totalSize"]), items[0].title, tuple(warnings))
 
     async def changes(self, cursor: str) -> ChangePage:
         """Return the next page of all pages, with the files on them."""
         params = {"cql": f"{self._cql()} order by created", "limit": LISTED, "expand": _EXPAND}
-        page = await self._get(_SEARCH, **params, **({"cursor": cursor} if cursor else {}))
+        page = await self._get(_SEARCH, **params, **dict(parse_qsl(cursor)))
         unread: Counter[str] = Counter()
-        items = await self._items(page, unread)
-        following = _next_cursor(page)
+        items, following = await self._items(page, unread), _next(page)
         return ChangePage(tuple(items), cursor=following, more=bool(following), whole=True, unread=unread)
 
     async def lookup(self, ids: Sequence[str]) -> Sequence[SourceItem]:
@@ -105,26 +106,22 @@ class Confluence(Connector):
                 for found in page["results"]:
                     yield _content(found, titles.get(str(found["id"]), ""), comments[str(found["id"])])
         for item in (one for one in items if "/" in one.id):
-            page_id, _, file_id = item.id.partition("/")
-            path = f"{self.prefix}/rest/api/content/{page_id}/child/attachment/{file_id}/download"
-            try:
-                yield Content(item.id, item.title, await self.http.download(path))
-            except NotFound:
-                continue
-            except (DocumentRejected, RightMissing) as error:
-                yield FetchFailure(item.id, str(error))
+            if (file := await fetched(item.id, item.title, self.http.download(self._download(item)))) is not None:
+                yield file
+
+    def _download(self, item: SourceItem) -> str:
+        page_id, _, file_id = item.id.partition("/")
+        return f"{self.prefix}/rest/api/content/{page_id}/child/attachment/{file_id}/download"
 
     async def members(self, group: str) -> Sequence[SourcePerson]:
         """Return the people in a group. Groups of Confluence have no groups in them."""
-        found: list[SourcePerson] = []
-        while group not in {EVERYONE_IN_SITE, ANYONE} and ":" not in group:
-            page = await self._get(
-                f"/rest/api/group/{group}/membersByGroupId", start=str(len(found)), limit=str(MEMBERS)
-            )
-            found += [_person(one) for one in page["results"]]
-            if not page["results"] or not page.get("_links", {}).get("next"):
-                break
-        return found
+        return [self._person(one) for one in await self._members(group, "membersByGroupId")]
+
+    async def _members(self, group: str, name: str) -> list[Mapping[str, Any]]:
+        if group in {EVERYONE_IN_SITE, ANYONE} or ":" in group:
+            return []
+        pages = self._pages(f"/rest/api/group/{quote(group, safe='')}/{name}", limit=str(MEMBERS))
+        return [one async for page in pages for one in page["results"]]
 
     async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
         """Return these people; addresses that they hide stay empty."""
@@ -133,7 +130,7 @@ class Confluence(Connector):
             some = await self.http.get(
                 f"{self.prefix}/rest/api/user/bulk", {"accountId": wanted[start : start + PEOPLE]}
             )
-            found += [_person(one) for one in some["results"]]
+            found += [self._person(one) for one in some["results"]]
         return found
 
     async def _items(self, page: Mapping[str, Any], unread: Counter[str]) -> list[SourceItem]:
@@ -159,7 +156,7 @@ class Confluence(Connector):
         space = found.get("space", {})
         above = found.get("ancestors") or []
         sets = [await self._space_readers(str(space.get("key", "")))]
-        sets += [one for part in (*above, found) if (one := _restricted_to(part)) is not None]
+        sets += [one for part in (*above, found) if (one := self._restricted_to(part)) is not None]
         version = found.get("version", {})
         return SourceItem(
             id=str(found["id"]),
@@ -196,18 +193,10 @@ class Confluence(Connector):
         spaces = (await self._get("/api/v2/spaces", keys=key, limit="1"))["results"]
         if not spaces:
             return NOBODY
-        people, groups = set[str](), set[str]()
-        async for page in self._pages(f"/api/v2/spaces/{spaces[0]['id']}/permissions", limit="250"):
-            for one in page["results"]:
-                operation, holder = one.get("operation", {}), one.get("principal") or {}
-                if (operation.get("key"), operation.get("targetType")) != ("read", "space"):
-                    continue
-                kind, name = str(holder.get("type", "")), str(holder.get("id", ""))
-                if kind == "user":
-                    people.add(name)
-                else:  # a role or a class of access is mapped by an admin, as "role:ID"
-                    groups.add(name if kind == "group" else f"{kind}:{name}" if name else ANYONE)
-        return ReaderSet(frozenset(people), frozenset(groups))
+        pages = self._pages(f"/api/v2/spaces/{spaces[0]['id']}/permissions", limit="250")
+        stated = [one async for page in pages for one in page["results"] if _lets_read(one, "key")]
+        holders = [one.get("principal") or {} for one in stated]
+        return _reader_set((str(one.get("type", "")), str(one.get("id", ""))) for one in holders)
 
     def _cql(self, ids: Collection[str] = ()) -> str:
         """Return the query for pages and blog posts of the chosen spaces; for some of these where ids are given."""
@@ -218,36 +207,95 @@ class Confluence(Connector):
             parts.append(f"id in ({','.join(one for one in sorted(ids) if one.isdecimal())})")
         return " and ".join(parts)
 
-    async def _pages(self, path: str, **params: str) -> AsyncIterator[Any]:
-        """Yield the answers to a query, one page of results after another."""
-        more: dict[str, str] = {}
-        for _ in range(MOST_ANSWERS):
-            page = await self._get(path, **params, **more)
-            yield page
-            more = {"cursor": _next_cursor(page)}
-            if not more["cursor"]:
-                return
-        raise SourceUnavailable("Confluence's listing does not end.")
+    def _restricted_to(self, found: Mapping[str, Any]) -> ReaderSet | None:
+        """Return who may read a page by its own restriction; None where it has none, nobody where that is not said."""
+        try:
+            stated = found["restrictions"]["read"]["restrictions"]
+            people = frozenset(str(one[self.person_key]) for one in stated["user"]["results"])
+            groups = frozenset(str(one[self.group_key]) for one in stated["group"]["results"])
+        except (KeyError, TypeError):
+            return NOBODY
+        return ReaderSet(people, groups) if people or groups else None
+
+    def _person(self, found: Mapping[str, Any]) -> SourcePerson:
+        return SourcePerson(str(found.get(self.person_key, "")), str(found.get("email") or ""), _name(found))
+
+    def _pages(self, path: str, **params: str) -> AsyncIterator[Any]:
+        """Return the answers to a query, one page of results after another."""
+        return pages_of(lambda cursor: self._get(path, **params, **dict(parse_qsl(cursor))), _next)
 
     async def _get(self, path: str, **params: str) -> Any:
         return await self.http.get(f"{self.prefix}{path}", params)
 
 
-def _next_cursor(page: Mapping[str, Any]) -> str:
-    """Return the cursor of the page behind this one; empty where it is the last."""
+@dataclass(slots=True)
+class DataCenter(Confluence):
+    """A site of Data Center 9.1 or later. People are known by their keys, groups by their names."""
+
+    person_key: ClassVar[str] = "userKey"
+    group_key: ClassVar[str] = "name"
+
+    async def members(self, group: str) -> Sequence[SourcePerson]:
+        """Return the people in a group, with one call for the address of each."""
+        return await call_for_each(self._with_address, await self._members(group, "member"))
+
+    async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
+        """Return these people, those who were deleted without an address."""
+        return await call_for_each(self._find_person, sorted(ids))
+
+    async def _find_person(self, key: str) -> SourcePerson:
+        try:
+            return await self._with_address(await self._get("/rest/api/user", key=key))
+        except NotFound:
+            return SourcePerson(key)
+
+    async def _with_address(self, found: Mapping[str, Any]) -> SourcePerson:
+        """Return a person with the address of their profile, which the calls for people and groups do not tell."""
+        person = self._person(found)
+        try:
+            profile = await self._get(f"/rest/mobile/1.0/profile/{quote(str(found.get('username', '')), safe='')}")
+        except (NotFound, RightMissing):
+            return person
+        return replace(person, email=str(profile.get("email") or person.email))
+
+    async def _read_space_readers(self, key: str) -> ReaderSet:
+        try:
+            stated = await self._get(f"/rest/api/space/{quote(key, safe='')}/permissions")
+        except SourceUnavailable as error:  # 500 to an account that does not administer the space
+            if error.after or isinstance(error, RightMissing):
+                raise
+            raise SourceUnavailable(
+                f"{error} It was asked who may read the space {key}.", remedy="The account must administer the space."
+            ) from error
+        holders = [one.get("subject") or {} for one in stated if _lets_read(one, "operationKey")]
+        return _reader_set(
+            (str(one.get("type", "")), str(one.get("userKey") or one.get("name") or "")) for one in holders
+        )
+
+    def _download(self, item: SourceItem) -> str:
+        return f"{self.prefix}{item.reference}"
+
+
+def _next(page: Mapping[str, Any]) -> str:
+    """Return the cursor or number behind this page, as in an address; empty where it is the last."""
     following = str((page.get("_links") or {}).get("next") or "")
-    return parse_qs(urlsplit(following).query).get("cursor", [""])[0]
+    return urlencode([pair for pair in parse_qsl(urlsplit(following).query) if pair[0] in {"cursor", "start"}])
 
 
-def _restricted_to(found: Mapping[str, Any]) -> ReaderSet | None:
-    """Return who may read a page by its own restriction; None where it has none, nobody where that is not said."""
-    try:
-        stated = found["restrictions"]["read"]["restrictions"]
-        people = frozenset(str(one["accountId"]) for one in stated["user"]["results"])
-        groups = frozenset(str(one["id"]) for one in stated["group"]["results"])
-    except (KeyError, TypeError):
-        return NOBODY
-    return ReaderSet(people, groups) if people or groups else None
+def _lets_read(permission: Mapping[str, Any], key: str) -> bool:
+    operation = permission.get("operation") or {}
+    return (operation.get(key), operation.get("targetType")) == ("read", "space")
+
+
+def _reader_set(holders: Iterable[tuple[str, str]]) -> ReaderSet:
+    """Return who may read a space, from the kind and name of each. An admin maps roles and classes, as "role:ID"."""
+    people, groups = set[str](), set[str]()
+    for kind, name in holders:
+        if kind == "user":
+            people |= {name} - {""}
+        else:
+            groups.add(name if kind == "group" else f"{kind}:{name}" if name else ANYONE)
+    return ReaderSet(frozenset(people), frozenset(groups))
 
 
 def _address(found: Mapping[str, Any], page: Mapping[str, Any]) -> str:
@@ -265,6 +313,7 @@ def _file(found: Mapping[str, Any], owner: SourceItem, page: Mapping[str, Any]) 
         path=(*owner.path, owner.title),
         dated=str(version["when"])[:10],
         readers=owner.readers,
+        reference=str((found.get("_links") or {}).get("download", "")),
     )
 
 
@@ -283,16 +332,15 @@ def _storage(found: Mapping[str, Any]) -> str | None:
 def _comment(found: Mapping[str, Any]) -> str:
     """Return a comment in storage format, below a heading that says who wrote it, when, and about which words."""
     history = found.get("history") or {}
-    author = _person(history.get("createdBy") or {}).name or "somebody"
+    author = _name(history.get("createdBy") or {}) or "somebody"
     words = ((found.get("extensions") or {}).get("inlineProperties") or {}).get("originalSelection")
     about = f" on “{words}”" if words else ""
     heading = f"Comment{about} by {author}, {str(history.get('createdDate', ''))[:10]}"
     return f"<h1>{escape(heading)}</h1>{_storage(found) or ''}"
 
 
-def _person(found: Mapping[str, Any]) -> SourcePerson:
-    name = str(found.get("displayName") or found.get("publicName") or "")
-    return SourcePerson(str(found.get("accountId", "")), str(found.get("email") or ""), name)
+def _name(found: Mapping[str, Any]) -> str:
+    return str(found.get("displayName") or found.get("publicName") or found.get("accountId") or "")
 
 
 def _quoted(text: str) -> str:
@@ -307,11 +355,17 @@ class ConfluencePlugin(ConnectorPlugin):
     title: str = "Confluence"
     fields: tuple[SettingField, ...] = (
         SettingField("url", "Address of the site", "https://example.atlassian.net", "CONFLUENCE_URL"),
-        SettingField("email", "E-mail address of the account", "the account that made the token", "CONFLUENCE_EMAIL"),
+        SettingField(
+            "email",
+            "E-mail address of the account",
+            "the account that made the token; empty for Data Center",
+            "CONFLUENCE_EMAIL",
+            required=False,
+        ),
         SettingField(
             "token",
             "API token",
-            "made at https://id.atlassian.com/manage-profile/security/api-tokens",
+            "made at https://id.atlassian.com/manage-profile/security/api-tokens; of Data Center in your profile",
             "CONFLUENCE_TOKEN",
             secret=True,
         ),
@@ -331,17 +385,18 @@ class ConfluencePlugin(ConnectorPlugin):
 
     @asynccontextmanager
     async def open(self, settings: Mapping[str, str], http: OpenHttp) -> AsyncIterator[Connector]:
-        """Yield a site of Confluence Cloud, by its own address or through api.atlassian.com."""
-        url = urlsplit(settings["url"].strip().rstrip("/"))
-        if not settings.get("email"):
-            raise ConfigurationError(
-                "Confluence Cloud needs the e-mail address of the account.", remedy="Data Center is not supported yet."
-            )
-        prefix = url.path.removesuffix("/wiki") + "/wiki"
+        """Yield a site of Cloud, by its own address or through api.atlassian.com; without an e-mail, of Data Center."""
+        url, email = urlsplit(settings["url"].strip().rstrip("/")), settings.get("email", "").strip()
+        if not email and (url.hostname or "").endswith((".atlassian.net", "api.atlassian.com")):
+            raise ConfigurationError("Confluence Cloud needs the e-mail address of the account.")
         spaces = tuple(one.strip() for one in settings.get("spaces", "").split(",") if one.strip())
-        pair = b64encode(f"{settings['email'].strip()}:{settings['token']}".encode()).decode()
-        async with http(f"{url.scheme}://{url.netloc}", {"Authorization": f"Basic {pair}"}) as calls:
-            yield Confluence(calls, prefix, spaces)
+        pair = b64encode(f"{email}:{settings['token']}".encode()).decode()
+        headers = {"Authorization": f"Basic {pair}" if email else f"Bearer {settings['token']}"}
+        async with http(f"{url.scheme}://{url.netloc}", headers) as calls:
+            if email:
+                yield Confluence(calls, url.path.removesuffix("/wiki") + "/wiki", spaces)
+            else:
+                yield DataCenter(calls, url.path, spaces)
 
 
 PLUGIN = ConfluencePlugin()

@@ -6,24 +6,16 @@ Interface: https://developers.google.com/workspace/drive/api/reference/rest/v3. 
 that its key signs (RFC 7523, https://developers.google.com/identity/protocols/oauth2/service-account).
 """
 
-import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from core.model.errors import (
-    ConfigurationError,
-    DocumentRejected,
-    NotFound,
-    RightMissing,
-    SourceRefused,
-    SourceUnavailable,
-    first_of_ours,
-)
+from adapters.connectors.http import call_for_each, fetched, pages_of
+from core.model.errors import ConfigurationError, NotFound, RightMissing, SourceRefused, SourceUnavailable
 from core.ports.connector import (
     ANYONE,
     EVERYONE_IN_SITE,
@@ -44,7 +36,6 @@ from core.ports.connector import (
 LISTED = 100  # files of one call; Drive gives no more with their permissions
 BATCH = 20
 MEMBERS = 200
-AT_ONCE = 8  # calls for permissions
 NOBODY = ReaderSet()
 TOKEN_SECONDS = 3_600
 DRIVE_SCOPE = "https://www.googleapis.com/auth/drive.readonly"
@@ -61,6 +52,7 @@ _EXPORTS = {  # an editor's type: what it is exported as, and that format's endi
     "application/vnd.google-apps.spreadsheet": (f"{_OFFICE}spreadsheetml.sheet", ".xlsx"),
     "application/vnd.google-apps.presentation": (f"{_OFFICE}presentationml.presentation", ".pptx"),
 }
+_REFUSED = "Drive does not let this account download it, or it is too large."
 _NOT_DOCUMENTS = ("video/", "audio/", "image/", "font/", "application/vnd.google-apps.", "application/zip")
 
 
@@ -77,7 +69,6 @@ class GoogleDrive(Connector):
     _drive_calls: Http | None = None
     _group_calls: Http | None = None
     _sees_groups: bool = True  # until the scope for them is refused
-    _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
     async def check(self) -> SourceCheck:
         """Try the key, one file and its readers, and the members of groups."""
@@ -112,14 +103,13 @@ class GoogleDrive(Connector):
             **_ALL_DRIVES, **place, "includeItemsFromAllDrives": "true", "pageSize": str(LISTED),
             "q": "trashed = false", "fields": f"nextPageToken,incompleteSearch,files({_FILE})",
         }  # fmt: skip
-        page = await (await self._drive()).get("/drive/v3/files", params | ({"pageToken": token} if token else {}))
+        page = await (await self._drive()).get("/drive/v3/files", {**params, **_token(token)})
         if page.get("incompleteSearch"):  # a listing with gaps would pass for a whole one
             raise SourceUnavailable(
                 "Drive did not search all shared drives.", remedy="Connect it again with the ids of the drives to read."
             )
         items = await self._items(page.get("files", ()))
-        following = str(page.get("nextPageToken") or "")
-        if following:
+        if following := _next_token(page):
             return ChangePage(items, cursor=f"{at}:{following}", more=True, whole=True)
         more = at + 1 < len(self.drives)
         return ChangePage(items, cursor=f"{at + 1}:" if more else "", more=more, whole=True)
@@ -141,26 +131,18 @@ class GoogleDrive(Connector):
         drive, has_failed = await self._drive(), False
         for item in items:
             path, (exported, ending) = f"/drive/v3/files/{item.id}", _EXPORTS.get(item.reference, ("", ""))
+            if exported:
+                data = drive.download(f"{path}/export", {"mimeType": exported})
+            else:
+                data = drive.download(path, {**_ALL_DRIVES, "alt": "media"})
             try:
-                if exported:
-                    data = await drive.download(f"{path}/export", {"mimeType": exported})
-                else:
-                    data = await drive.download(path, {**_ALL_DRIVES, "alt": "media"})
-            except NotFound:
-                continue
-            except RightMissing:
-                yield FetchFailure(item.id, "Drive does not let this account download it, or it is too large.")
-                continue
-            except DocumentRejected as error:
-                yield FetchFailure(item.id, str(error))
-                continue
+                found = await fetched(item.id, f"{item.title}{ending}", data, _REFUSED)
             except SourceUnavailable as error:  # of one file alone, as Drive answers where it cannot export it
                 if has_failed or error.after or isinstance(error, SourceRefused):
                     raise
-                has_failed = True
-                yield FetchFailure(item.id, str(error))
-                continue
-            yield Content(item.id, f"{item.title}{ending}", data)
+                has_failed, found = True, FetchFailure(item.id, str(error))
+            if found is not None:
+                yield found
 
     async def members(self, group: str) -> Sequence[SourcePerson]:
         """Return everyone in a group, those of nested groups too; nobody where the account may not see that."""
@@ -182,12 +164,8 @@ class GoogleDrive(Connector):
     async def _items(self, files: Sequence[Mapping[str, Any]]) -> tuple[SourceItem, ...]:
         """Return the documents among these files, each with its readers."""
         documents = [one for one in files if _is_document(one)]
-        try:
-            async with asyncio.TaskGroup() as group:
-                readers = [group.create_task(self._readers(one)) for one in documents]
-        except BaseExceptionGroup as failures:
-            raise first_of_ours(failures) from None
-        return tuple(_item(one, found.result()) for one, found in zip(documents, readers, strict=True))
+        readers = await call_for_each(self._readers, documents)
+        return tuple(_item(one, found) for one, found in zip(documents, readers, strict=True))
 
     async def _readers(self, file: Mapping[str, Any]) -> ReaderSet:
         """Return who may read a file; nobody where Drive does not tell this account."""
@@ -195,11 +173,10 @@ class GoogleDrive(Connector):
             return _reader_set(file["permissions"])
         params = {**_ALL_DRIVES, "pageSize": "100", "fields": f"nextPageToken,permissions({_PERMISSION})"}
         path = f"/drive/v3/files/{file['id']}/permissions"
-        async with self._turns:
-            try:
-                return _reader_set(await _every(await self._drive(), path, params, "permissions"))
-            except (NotFound, RightMissing):
-                return NOBODY
+        try:
+            return _reader_set(await _every(await self._drive(), path, params, "permissions"))
+        except (NotFound, RightMissing):
+            return NOBODY
 
     async def _drive(self) -> Http:
         if self._drive_calls is None:
@@ -229,14 +206,16 @@ class GoogleDrive(Connector):
 
 async def _every(calls: Http, path: str, params: Mapping[str, str], name: str) -> list[Mapping[str, Any]]:
     """Return all of a list that Google sends in pages."""
-    found: list[Mapping[str, Any]] = []
-    token = ""
-    while True:
-        page = await calls.get(path, {**params, **({"pageToken": token} if token else {})})
-        found += page.get(name, ())
-        token = str(page.get("nextPageToken") or "")
-        if not token:
-            return found
+    pages = pages_of(lambda token: calls.get(path, {**params, **_token(token)}), _next_token)
+    return [one async for page in pages for one in page.get(name, ())]
+
+
+def _token(token: str) -> Mapping[str, str]:
+    return {"pageToken": token} if token else {}
+
+
+def _next_token(page: Mapping[str, Any]) -> str:
+    return str(page.get("nextPageToken") or "")
 
 
 def _is_document(file: Mapping[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from adapters.connectors.http import MOST_PAGES, pages_of
 from core.model.errors import ConfigurationError, NotFound, RightMissing, SourceUnavailable
 from core.ports.connector import (
     PUBLIC,
@@ -33,7 +34,6 @@ ORIGIN = "https://api.github.com"
 BATCH = 20
 MOST_COMMENTS = 2_000  # of one item
 MOST_TEXT = 8_000_000  # characters of one item; what follows is not read
-MOST_PAGES = 1_000  # of the collaborators of a repository, or of the comments of an item
 RECENT = timedelta(seconds=10)
 LONGEST_PAUSE = 3_600.0  # seconds
 KINDS = ("issues", "discussions", "releases")
@@ -56,7 +56,7 @@ fragment ofDiscussion on DiscussionCommentConnection {{
 """
 LIST = {
     kind: f"""query($owner: String!, $name: String!, $after: String) {{ {_LIMIT}
-  repository(owner: $owner, name: $name) {{
+  repository(owner: $owner, name: $name) {{ databaseId nameWithOwner
     items: {kind}(first: 100, after: $after, orderBy: {{ field: CREATED_AT, direction: ASC }}) {{
       {_PAGE} nodes {{ ...{kind.removesuffix("s")} }} }} }} }}
 {next(one for one in _LISTED.splitlines() if one.startswith(f"fragment {kind.removesuffix('s')} "))}"""
@@ -116,15 +116,15 @@ class GitHub(Connector):
         if place not in places:  # the settings were changed in the middle of a round
             return await self.changes("")
         name, _, kind = place.partition(" ")
-        found = (await self._repository(LIST[kind], name, after=after or None))["repository"]["items"]
-        there = [one for one in found["nodes"] if one and not one.get("isDraft")]
-        if there and _name(there[0]) not in self.repositories:
-            raise RightMissing(f"{name} is called {_name(there[0])} now.", remedy="Connect it again by that name.")
-        items = tuple(map(_item, there))
-        if found["pageInfo"]["hasNextPage"]:
-            return ChangePage(items, cursor=f"{place}\n{found['pageInfo']['endCursor']}", more=True, whole=True)
-        following = places[places.index(place) + 1 :][:1]
-        return ChangePage(items, cursor="".join(f"{one}\n" for one in following), more=bool(following), whole=True)
+        repository = (await self._repository(LIST[kind], name, after=after or None))["repository"]
+        called, found = str(repository["nameWithOwner"]), repository["items"]
+        if called.casefold() != name:
+            raise RightMissing(f"{name} is called {called} now.", remedy="Connect it again by that name.")
+        items = tuple(_item(one) for one in found["nodes"] if one and not one.get("isDraft"))
+        following = f"{place}\n{_next(found)}" if _next(found) else ""
+        following = following or "".join(f"{one}\n" for one in places[places.index(place) + 1 :][:1])
+        places_seen = {name: str(repository["databaseId"])}
+        return ChangePage(items, cursor=following, more=bool(following), whole=True, places=places_seen)
 
     async def lookup(self, ids: Sequence[str]) -> Sequence[SourceItem]:
         """Return those of these items that are still in the repositories."""
@@ -152,20 +152,17 @@ class GitHub(Connector):
         if kind != "repository" or name not in self.repositories:
             return ()
         org = bool((await self._repository(CHECK, name))["repository"]["isInOrganization"])
-        found: list[SourcePerson] = []
-        after: str | None = None
-        for _ in range(MOST_PAGES):
-            data = await self._repository(MEMBERS, name, after=after, org=org)
-            page = data["repository"]["collaborators"]
-            if page is None:  # only who may push sees them
-                return ()
-            for one in filter(None, page["nodes"]):
-                addresses = one.get("organizationVerifiedDomainEmails") or [one.get("email") or ""]
-                found += [SourcePerson(str(one["login"]), str(address)) for address in addresses]
-            if not page["pageInfo"]["hasNextPage"]:
-                return found
-            after = page["pageInfo"]["endCursor"]
-        raise SourceUnavailable(f"GitHub lists the collaborators of {name} without an end.")
+
+        async def page_after(after: str) -> Mapping[str, Any]:
+            data = await self._repository(MEMBERS, name, after=after or None, org=org)
+            return data["repository"]["collaborators"] or {"nodes": ()}  # only who may push sees them
+
+        people = [one async for page in pages_of(page_after, _next) for one in page["nodes"] if one]
+        return [
+            SourcePerson(str(one["login"]), str(address))
+            for one in people
+            for address in one.get("organizationVerifiedDomainEmails") or [one.get("email") or ""]
+        ]
 
     async def _text(self, node: Mapping[str, Any]) -> str:
         """Return an item as Markdown. Comments that were hidden are left out."""
@@ -222,6 +219,12 @@ def _item(found: Mapping[str, Any]) -> SourceItem:
         readers=(ReaderSet(groups=frozenset({PUBLIC if where["visibility"] == "PUBLIC" else f"repository:{name}"})),),
         reference=_reference(found),
     )
+
+
+def _next(page: Mapping[str, Any]) -> str:
+    """Return the cursor behind a page; empty where it is the last."""
+    info = page.get("pageInfo") or {}
+    return str(info["endCursor"]) if info.get("hasNextPage") else ""
 
 
 def _reference(found: Mapping[str, Any]) -> str:

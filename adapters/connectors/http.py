@@ -7,12 +7,12 @@ Our headers go to that origin alone: no redirect is followed with them.
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 from yarl import URL
@@ -27,8 +27,9 @@ from core.model.errors import (
     SettingsRefused,
     SourceRefused,
     SourceUnavailable,
+    first_of_ours,
 )
-from core.ports.connector import Http, OpenHttp, Params
+from core.ports.connector import Content, FetchFailure, Http, OpenHttp, Params
 
 SECONDS = 60.0  # of one request, with its body
 MOST_JSON = 32 * 2**20
@@ -39,8 +40,12 @@ _AGAIN = frozenset({500, 502, 503, 504})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _RATE_LIMITS = (b"ateLimitExceeded", b"secondary rate limit")  # what Google and GitHub answer with 403, not 429
 _CHUNK = 64 * 1024
+MOST_PAGES = 1_000  # of one list: one that never comes to an end is given up
+AT_ONCE = 8  # calls beside each other
 USER_AGENT = "Footnote/1.0 (connector)"
 
+T = TypeVar("T")
+Result = TypeVar("Result")
 Sleep = Callable[[float], Awaitable[None]]
 
 
@@ -187,6 +192,49 @@ def opener(rules: Rules, *, sleep: Sleep = asyncio.sleep) -> OpenHttp:
             yield PolicyHttp(url, session, fetcher, rules.max_bytes, sleep)
 
     return open_http
+
+
+async def pages_of(
+    ask: Callable[[str], Awaitable[T]], next_cursor: Callable[[T], str], cursor: str = ""
+) -> AsyncIterator[T]:
+    """Yield the pages of a list, from the cursor on. Raises SourceUnavailable for a list without an end."""
+    for _ in range(MOST_PAGES):
+        page = await ask(cursor)
+        yield page
+        before, cursor = cursor, next_cursor(page)
+        if not cursor:
+            return
+        if cursor == before:
+            break
+    raise SourceUnavailable("The source's listing does not end.")
+
+
+async def call_for_each(call: Callable[[T], Awaitable[Result]], things: Iterable[T]) -> list[Result]:
+    """Return what the call answers for each of these, some at once. Raises the first error of ours."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def in_turn(thing: T) -> Result:
+        async with turns:
+            return await call(thing)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(in_turn(one)) for one in things]
+    except BaseExceptionGroup as failures:
+        raise first_of_ours(failures) from None
+    return [one.result() for one in tasks]
+
+
+async def fetched(item_id: str, name: str, data: Awaitable[bytes], refused: str = "") -> Content | FetchFailure | None:
+    """Return what an item says, or why that cannot be fetched (``refused``: by its rights); None if it is not there."""
+    try:
+        return Content(item_id, name, await data)
+    except NotFound:
+        return None
+    except RightMissing as error:
+        return FetchFailure(item_id, refused or str(error))
+    except DocumentRejected as error:
+        return FetchFailure(item_id, str(error))
 
 
 def _origin(text: str, rules: Rules) -> URL:

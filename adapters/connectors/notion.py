@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from adapters.connectors.http import fetched
 from core.model.errors import NotFound, RightMissing
 from core.ports.connector import (
     ChangePage,
@@ -74,21 +75,13 @@ class Notion(Connector):
     async def fetch(self, items: Sequence[SourceItem]) -> AsyncIterator[Content | FetchFailure]:
         """Yield these pages as Markdown, each with its properties; one call for each page."""
         for item in items:
-            try:
-                text, is_whole = await self._markdown(item.id)
-            except NotFound:
-                continue
-            except RightMissing as error:
-                yield FetchFailure(item.id, str(error))
-                continue
-            note = "" if is_whole else "\n\n(Notion did not send the rest of this page.)"
-            parts = [part for part in (item.reference, f"{text}{note}") if part.strip()]
-            yield Content(item.id, "page.md", "\n\n".join(parts).encode())
+            if (found := await fetched(item.id, "page.md", self._markdown(item))) is not None:
+                yield found
 
-    async def _markdown(self, page_id: str) -> tuple[str, bool]:
-        """Return a page's text, and whether it is whole. Long pages are read in parts."""
-        found = await self.http.get(f"/v1/pages/{page_id}/markdown")
-        texts, left, asked = [str(found["markdown"])], list(found.get("unknown_block_ids") or ()), 0
+    async def _markdown(self, item: SourceItem) -> bytes:
+        """Return a page's properties and text. Long pages are read in parts."""
+        found = await self.http.get(f"/v1/pages/{item.id}/markdown")
+        texts, left, asked = [item.reference, str(found["markdown"])], list(found.get("unknown_block_ids") or ()), 0
         while left and asked < MOST_PARTS:
             asked += 1
             try:
@@ -97,7 +90,8 @@ class Notion(Connector):
                 continue
             texts.append(str(part["markdown"]))
             left += part.get("unknown_block_ids") or ()
-        return "\n\n".join(texts), not left
+        texts += ["(Notion did not send the rest of this page.)"] if left else []
+        return "\n\n".join(text for text in texts if text.strip()).encode()
 
     async def _search(self, cursor: str, size: int) -> Any:
         body: dict[str, Any] = {

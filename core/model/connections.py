@@ -64,6 +64,7 @@ class SyncState:
         bases: the knowledge base of each class of readers, by the same digests.
         unmapped: how many documents nobody may read here.
         groups: the groups of which nobody could be mapped, with how many documents name them.
+        places: what each place of the source was known by when it was connected, as an id that is never used again.
         unread: how many things this round listed that Footnote does not read, by their kind.
     """
 
@@ -83,6 +84,7 @@ class SyncState:
     unmapped: int = 0
     groups: Mapping[str, int] = field(default_factory=dict)
     unread: Mapping[str, int] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
 
     def begin(self, now: datetime) -> "SyncState":
         """Return the state at the beginning of a round; of one that was interrupted, as it was left."""

@@ -90,6 +90,7 @@ class ChangePage:
         cursor: where the next call goes on, in this round or the next one.
         more: whether this round has more pages.
         whole: whether this round lists all there is, so that an item that it does not name may be gone.
+        places: what tells a place of this page from another of the same name, by that name: a change ends the sync.
         unread: how many more there are that Footnote does not read, by their kind ("files of type .png").
     """
 
@@ -99,6 +100,7 @@ class ChangePage:
     more: bool = False
     whole: bool = False
     unread: Mapping[str, int] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

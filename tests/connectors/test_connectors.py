@@ -20,7 +20,7 @@ from core.model.principals import mail_principal
 from core.ports.connector import ConnectorPlugin
 from tests.connectors.sync_room import SyncRoom
 from tests.fakes.confluence.contract import SPECIFICATION
-from tests.fakes.confluence.server import EMAIL, TOKEN, FakeConfluence
+from tests.fakes.confluence.server import EMAIL, TOKEN, FakeConfluence, FakeDataCenter
 from tests.fakes.github.server import TOKEN as GITHUB_TOKEN
 from tests.fakes.github.server import FakeGitHub
 from tests.fakes.notion.server import SPECIFICATION as NOTION
@@ -320,6 +320,20 @@ class ConfluenceSource(FakeConfluence):
 class TestConfluence(ReadersContract):
     def open_source(self) -> AbstractAsyncContextManager[Source]:
         return ConfluenceSource()
+
+
+class DataCenterSource(ConfluenceSource, FakeDataCenter):
+    """A Confluence site of one's own."""
+
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        self.settings = {"url": f"{self.url}/confluence", "email": "", "token": TOKEN, "spaces": "ENG"}
+        return self
+
+
+class TestConfluenceDataCenter(ReadersContract):
+    def open_source(self) -> AbstractAsyncContextManager[Source]:
+        return DataCenterSource()
 
 
 class GitHubSource(FakeGitHub):

@@ -112,9 +112,9 @@ async def test_without_any_setting_the_page_is_served_to_who_has_the_link(compos
     async with aiohttp.ClientSession() as anybody, anybody.get("http://127.0.0.1:8080/ask") as page:
         assert "Sign in" in await page.text()
     async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as admin:  # it takes an address, too
-        async with admin.get(link) as first:
-            token = re.findall(r'name="csrf" value="([^"]+)"', await first.text())[0]
         site = "http://127.0.0.1:8080"
+        async with admin.post(link, headers={"Origin": site}) as first:
+            token = re.findall(r'name="csrf" value="([^"]+)"', await first.text())[0]
         samples = f"{site}/knowledge/samples"
         async with admin.post(samples, data={"csrf": token}, headers={"Origin": site}) as added:
             assert added.status == 200

@@ -6,16 +6,16 @@ drivers resolve names themselves, and a name can lead elsewhere the second time 
 connection that is made already. The other drivers with a host take none: SOURCE_ADDRESSES must name their host.
 """
 
-import asyncio
 import logging
 import re
 import socket
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from adapters.documents.web.address_policy import address_refusal, host_refusal, is_literal
+from adapters.documents.web.fetcher import Resolve, resolve_with_system
 from core.model.errors import ConfigurationError, FetchRefused
 
 WITHOUT_HOST = frozenset(
@@ -97,8 +97,6 @@ _UNFIT = WITHOUT_HOST | {
 }  # fmt: skip
 """Drivers that need no naming, and those that lead to other drivers, to this machine or to a caller's host."""
 
-Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-
 
 def require_drivers(names: frozenset[str]) -> frozenset[str]:
     """Return these names of drivers. Raises ConfigurationError for one that leads elsewhere."""
@@ -109,12 +107,6 @@ def require_drivers(names: frozenset[str]) -> frozenset[str]:
                 remedy="It names drivers of one service each, such as hf or dropbox; no chained and no local ones.",
             )
     return names
-
-
-async def resolve_with_system(host: str, port: int) -> Sequence[str]:
-    """Every address of a name, by the system's resolver. Raises OSError."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port or None, type=socket.SOCK_STREAM)
-    return sorted({str(one[4][0]) for one in found})
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,14 +19,13 @@ from adapters.documents.sources.connections import (
     PINNED,
     HostGuard,
     Peer,
-    Resolve,
     connection_options,
     join_address,
     public_link,
-    resolve_with_system,
     scheme_of,
     why_not_allowed,
 )
+from adapters.documents.web.fetcher import Resolve, resolve_with_system
 from core.model.errors import FetchRefused
 from core.ports.sources import PageGone, StoredFile
 

@@ -100,7 +100,7 @@ class Target:
 
 async def resolve_with_system(host: str, port: int) -> list[str]:
     """Every address of a name, by the system's resolver."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().getaddrinfo(host, port or None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(info[4][0]) for info in found))
 
 

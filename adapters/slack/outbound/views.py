@@ -10,7 +10,14 @@ from adapters.slack.api.sanitizer import permit
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.payloads import ChoiceForm, CommandForm, FormValues, ReasonForm, SettingsForm, encode_form
 from adapters.slack.outbound.text import escape, shorten
-from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, threshold_name
+from core.model.channel_settings import (
+    LONGEST_INSTRUCTIONS,
+    MOST_OF_A_LIMIT,
+    ChannelSettings,
+    ChosenSettings,
+    ReplyStyle,
+    threshold_name,
+)
 from core.model.markdown_lines import without_marks
 from core.service.actions.answers import Quotes
 from core.service.actions.presses import HandedOver, OwnerTold, PressResult, Rated, Shared
@@ -19,6 +26,9 @@ from core.service.channel_settings import (
     BEHAVIOUR_LABELS,
     CHECKPOINT_LABELS,
     FOLLOW_UPS_LABEL,
+    INSTRUCTIONS_HINT,
+    INSTRUCTIONS_LABEL,
+    LIMIT_LABELS,
     PROFILE_LABELS,
     PROPOSALS_LABEL,
     REPLY_LABELS,
@@ -165,6 +175,8 @@ def settings(
         select("reply_style", "Where answers appear", REPLIES, now.reply_style),
         _auto_answer(now.auto_answer),
         _text_field("languages", "Languages to answer in, separated by commas (empty: the asker's)", languages),
+        _instructions(policy.instructions),
+        *(_limit(name, label, getattr(policy.limits, name)) for name, label in LIMIT_LABELS.items()),
         _switch("proposal_digest", "For admins", PROPOSALS_LABEL, on=now.proposal_digest),
     ]
     if groups:
@@ -192,7 +204,8 @@ def read_settings(view: Mapping[str, Any], before: ChosenSettings) -> ChosenSett
     values = {name: form.option(name) for name in ("profile", "behaviour", "reply_style", "auto_answer")}
     values |= {name: ",".join(form.options(name)) for name in ("bases", "checkpoints")}
     values |= {name: "yes" if form.options(name) else "no" for name in SWITCHES}
-    values |= {"languages": form.text("languages"), "handoff": form.option("handoff").replace("none", "")}
+    values |= {name: form.text(name) for name in ("languages", "instructions", *LIMIT_LABELS)}
+    values["handoff"] = "" if form.option("handoff") == "none" else form.option("handoff")
     asked = {name: value for name, value in values.items() if form.asks(name)}
     return ChosenSettings.from_mapping(before.to_mapping() | asked)
 
@@ -250,6 +263,18 @@ def multi_select(name: str, label: str, options: Mapping[str, str], chosen: Sequ
     element["options"] = [option(value, text) for value, text in offered.items()]
     if initial := [option(value, offered[value]) for value in chosen if value in offered]:
         element["initial_options"] = initial
+    return input_block(name, label, element)
+
+
+def _instructions(text: str) -> blocks.Block:
+    element: dict[str, Any] = {"type": "plain_text_input", "multiline": True, "max_length": LONGEST_INSTRUCTIONS}
+    given = {"initial_value": text} if text else {}
+    return input_block("instructions", INSTRUCTIONS_LABEL, element | given, hint=INSTRUCTIONS_HINT)
+
+
+def _limit(name: str, label: str, now: float) -> blocks.Block:
+    element: dict[str, Any] = {"type": "number_input", "is_decimal_allowed": name == "channel_money", "min_value": "0"}
+    element |= {"max_value": str(MOST_OF_A_LIMIT), "initial_value": f"{now:.10g}"}
     return input_block(name, label, element)
 
 

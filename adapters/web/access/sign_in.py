@@ -1,4 +1,7 @@
-"""Signing in and out: by the link from the terminal, or by a password; slowly, for who guesses."""
+"""Signing in and out: by a one-time link, or by a password; slowly, for who guesses.
+
+Programs open links, too: those of chats that show what is behind them, and scanners of mail. So a link shows a button.
+"""
 
 import asyncio
 from dataclasses import dataclass
@@ -37,7 +40,8 @@ class SignIn:
         return (
             web.get("/sign-in", self.guard.outermost(self._page)),
             web.post("/sign-in", self.guard.outermost(self._password)),
-            web.get("/sign-in/{code}", self.guard.outermost(self._link), allow_head=False),  # a HEAD uses no link up
+            web.get("/sign-in/{code}", self.guard.outermost(self._link)),
+            web.post("/sign-in/{code}", self.guard.outermost(self._redeem)),
         )
 
     def routes(self) -> tuple[Route, ...]:
@@ -47,13 +51,14 @@ class SignIn:
     async def _page(self, request: web.Request) -> web.StreamResponse:
         return self._form(request, "", 200)
 
-    def _form(self, request: web.Request, message: str, status: int) -> web.StreamResponse:
+    def _form(self, request: web.Request, message: str, status: int, *, is_link: bool = False) -> web.StreamResponse:
         rules = self.guard.rules
         return self.pages.html(
             request,
             None,
             "sign_in.html",
             message=message,
+            is_link=is_link,
             takes_password=rules.takes_password,
             by_proxy=bool(rules.identity_header),
             next=_own_path(request.query.get("next", "")),
@@ -61,6 +66,10 @@ class SignIn:
         )
 
     async def _link(self, request: web.Request) -> web.StreamResponse:
+        return self._form(request, "", 200, is_link=True)
+
+    async def _redeem(self, request: web.Request) -> web.StreamResponse:
+        check_origin(request)
         await self._slowly(request)
         session = await self.sessions.take_code(request.match_info["code"])
         before = await self.guard.session(request)

@@ -190,7 +190,8 @@ class Connections:
         elif _sites(before) != _sites(made):
             await self._take_out(before)
         await self.store.save_connection(made)
-        await self._hasten(made)
+        state = await self.store.state(made.name)
+        await self.store.save_state(made.name, replace(state, places={}, next_at=self.clock.now()))
         await self._record(by, "connect", made.name, " ".join((kind, *sorted(made.readers))))
         return made
 

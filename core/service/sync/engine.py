@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 from core.ingestion.ingestor import Change, IngestResult
 from core.model.clock import Clock
 from core.model.connections import Connection, SyncedItem, SyncPhase, SyncState
-from core.model.errors import Busy, FootnoteError, NotFound, SettingsRefused, SourceUnavailable
+from core.model.errors import Busy, FootnoteError, NotFound, SettingsRefused, SourceRefused, SourceUnavailable
 from core.model.jobs import ItemState, JobCancelled, JobStage
 from core.model.json_codec import to_json
 from core.ports.connector import (
@@ -169,6 +169,7 @@ class SyncEngine:
         return page
 
     async def _keep_page(self, run: _Round, page: ChangePage, seconds: float) -> None:
+        _require_same_places(run.state, page)
         changed = [self._listed(run, item) for item in page.items]
         changed += [replace(run.items[one], gone=True) for one in page.deleted if one in run.items]
         readers = {digest_of(item.readers): readers_json(item.readers) for item in page.items}
@@ -184,6 +185,7 @@ class SyncEngine:
             listed_seconds=run.state.listed_seconds + seconds,
             readers={**run.state.readers, **readers},
             unread=Counter(run.state.unread) + Counter(page.unread),
+            places={**run.state.places, **page.places},
         )
         await self._save(run, state, {item.id: item for item in changed}.values())
 
@@ -347,6 +349,16 @@ def require_another_page(cursor: str, page: ChangePage) -> None:
     """Raise SourceUnavailable where a listing leads back to the page that it came from."""
     if page.more and page.cursor == cursor:
         raise SourceUnavailable("The source names the same page of its listing twice.")
+
+
+def _require_same_places(state: SyncState, page: ChangePage) -> None:
+    """Raise SourceRefused where another place has the name of one that was connected."""
+    for name, identity in page.places.items():
+        if state.places.get(name, identity) != identity:
+            raise SourceRefused(
+                f"{name} is not what was connected: it was deleted or renamed, and somebody made another of that name.",
+                remedy="If you trust this one, connect it again.",
+            )
 
 
 def _batches(found: Sequence[T], size: int) -> list[Sequence[T]]:

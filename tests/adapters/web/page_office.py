@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +26,9 @@ from adapters.web.pages import Pages
 from adapters.web.platform import WebPlatform
 from adapters.web.setup_screen import SetupScreen
 from adapters.web.source_screen import DocumentPages, SourceScreen
+from adapters.web.usage_screen import UsageScreen
 from core.model.channel_settings import ChannelSettings
+from core.model.clock import Days
 from core.model.document_content import FileContent, LocalFile, NamedFile
 from core.model.errors import DocumentRejected, NotFound
 from core.model.health import Check, Health, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
@@ -139,12 +141,12 @@ class Browser:
     csrf: str = ""
 
     async def get(self, path: str, **headers: str) -> Reply:
-        return await self._send("GET", path, headers)
+        return await self.send("GET", path, headers)
 
     async def post(self, path: str, fields: Mapping[str, str] | None = None, **headers: str) -> Reply:
         """Send a form of the page: with its token and its origin, unless other headers are given."""
         form = {"csrf": self.csrf} | dict(fields or {})
-        return await self._send("POST", path, {"Origin": self.address, **headers}, data=form)
+        return await self.send("POST", path, {"Origin": self.address, **headers}, data=form)
 
     async def drop(self, path: str, *files: tuple[str, bytes], **fields: str) -> Reply:
         """Send files, as a browser without scripts does."""
@@ -153,9 +155,9 @@ class Browser:
             form.add_field(name, value)
         for name, data in files:
             form.add_field("files", data, filename=name)
-        return await self._send("POST", path, {"Origin": self.address}, data=form)
+        return await self.send("POST", path, {"Origin": self.address}, data=form)
 
-    async def _send(self, method: str, path: str, headers: Mapping[str, str], data: object = None) -> Reply:
+    async def send(self, method: str, path: str, headers: Mapping[str, str], data: object = None) -> Reply:
         async with (
             aiohttp.ClientSession(cookies=self.cookies, cookie_jar=aiohttp.CookieJar(unsafe=True)) as session,
             session.request(
@@ -238,6 +240,7 @@ class PageOffice:
                 turns,
                 _examined,
             ),
+            UsageScreen(pages, scene.usage_book, Days(scene.clock, UTC), room.queries),
             SourceScreen(
                 pages,
                 conversations,
@@ -279,7 +282,7 @@ class PageOffice:
     async def operator(self) -> Browser:
         """Who opened the link from the terminal."""
         browser = self.browser()
-        await browser.get(await new_sign_in_path(self.sessions))
+        await browser.post(await new_sign_in_path(self.sessions))
         await browser.get("/knowledge")
         return browser
 

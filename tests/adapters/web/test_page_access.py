@@ -43,14 +43,27 @@ async def test_the_link_signs_in_once() -> None:
     async with PageOffice().open() as office:
         link = await new_sign_in_path(office.sessions)
         first, second = office.browser(), office.browser()
-        assert (await first.get(link)).status == 303
-        assert (await second.get(link)).status == 403
+        assert (await first.post(link)).status == 303
+        assert (await second.post(link)).status == 403
         assert ((await first.get("/ask")).status, (await second.get("/ask")).status) == (200, 303)
+
+
+async def test_looking_at_a_link_uses_nothing_up() -> None:
+    async with PageOffice().open() as office:
+        link, program = await new_sign_in_path(office.sessions), office.browser()
+        for method in ("GET", "HEAD", "GET"):
+            assert (await program.send(method, link, {})).status == 200
+        assert program.cookies == {}
+        for origin in ("https://evil.example", ""):
+            assert (await program.post(link, Origin=origin)).status == 403
+        shown = await office.browser().get(link)
+        assert re.search(r'<form class="stack" method="post"><button', shown.text)
+        assert (await office.browser().post(link)).status == 303
 
 
 async def test_the_cookie_is_out_of_reach_of_scripts_and_foreign_forms() -> None:
     async with PageOffice().open() as office:
-        reply = await office.browser().get(await new_sign_in_path(office.sessions))
+        reply = await office.browser().post(await new_sign_in_path(office.sessions))
         assert {"HttpOnly", "SameSite=Lax"} <= set(reply.headers["Set-Cookie"].split("; "))
 
 

@@ -70,6 +70,11 @@ class PageServer:
         if self._process is not None and self._process.stdout is not None:
             self._process.stdout.close()
 
+    def sign_in(self, page: "Page") -> None:
+        """Open the link and press its button."""
+        page.goto(self.link)
+        page.get_by_role("button", name="Sign in").click()
+
     def restart(self) -> None:
         """End it and start it anew, at the same address."""
         port = int(self.address.rpartition(":")[2])
@@ -110,7 +115,7 @@ def signed_in(server: PageServer, browser: "Browser") -> dict[str, Any]:
     """The cookies of the operator, who opened the link once."""
     context = browser.new_context()
     page = context.new_page()
-    page.goto(server.link)
+    server.sign_in(page)
     assert page.url == f"{server.address}/"
     state: dict[str, Any] = dict(context.storage_state())
     context.close()

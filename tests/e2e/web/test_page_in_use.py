@@ -129,8 +129,8 @@ def test_an_address_without_a_page_is_a_page_of_ours(office: Watched) -> None:
 
 def test_the_sign_in_link_opened_again_leads_home(office: Watched, server: PageServer) -> None:
     page = office.context.new_page()
-    page.goto(server.link)
-    page.goto(server.link)
+    server.sign_in(page)
+    server.sign_in(page)
     assert page.url == f"{server.address}/"
 
 

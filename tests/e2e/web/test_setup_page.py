@@ -83,7 +83,7 @@ def test_slack_from_nothing_to_a_checked_installation(
     give(page, "Bot User OAuth Token", f"SLACK_BOT_TOKEN={slack.bot_token}")
     page.get_by_text("all 16 granted").wait_for()
     server.restart()  # people go on where they stopped
-    page.goto(server.link)
+    server.sign_in(page)
     page.goto(f"{server.address}/setup/slack")
     page.get_by_text("all 16 granted").wait_for()
     give(page, "App-Level Token", slack.app_token)

@@ -13,7 +13,8 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
+from urllib.parse import quote
 
 from aiohttp import web
 
@@ -61,6 +62,8 @@ class Child:
 class FakeConfluence:
     """See the module. ``faults`` are answered to the next calls, one each: a status and headers, or None for a pass."""
 
+    context: ClassVar[str] = "/wiki"
+    offset: ClassVar[str] = "cursor"  # the parameter that leads to the next page of a search
     page_size: int = 100
     pages: dict[str, Page] = field(default_factory=dict)
     children: dict[str, Child] = field(default_factory=dict)
@@ -78,7 +81,7 @@ class FakeConfluence:
 
     async def __aenter__(self) -> Self:
         app = web.Application()
-        app.router.add_get("/wiki/{path:.*}", self._answer)
+        app.router.add_get(self.context + "/{path:.*}", self._answer)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
@@ -133,14 +136,13 @@ class FakeConfluence:
             if "Authorization" in request.headers:
                 self.violations.append("the token was sent to the host of files")
             return web.Response(body=self.children[path.removeprefix("/media/")].data)
-        expected = f"{EMAIL}:{TOKEN}"
-        if self.is_revoked or _basic(request) != expected:
+        if self.is_revoked or not self._knows(request):
             return web.Response(status=401, text="{}")
         query = dict(request.query)
-        is_v1 = path.startswith("/rest/")
+        is_v1 = self.context == "/wiki" and path.startswith("/rest/")
         if is_v1 and (wrong := contract().check_request("GET", path, query)):
             self.violations.append(wrong)
-        if "/child/attachment/" in path:
+        if "/child/attachment/" in path or path.startswith("/download/"):
             return self._file(path)
         body = self._body(path, request)
         if body is None:
@@ -148,6 +150,9 @@ class FakeConfluence:
         if is_v1 and (wrong := contract().check_answer("GET", path, body)):
             self.violations.append(wrong)
         return web.json_response(text=json.dumps(body))
+
+    def _knows(self, request: web.Request) -> bool:
+        return _basic(request) == f"{EMAIL}:{TOKEN}"
 
     def _file(self, path: str) -> web.Response:
         found = re.fullmatch(r"/rest/api/content/(\d+)/child/attachment/(att\d+)/download", path)
@@ -182,7 +187,7 @@ class FakeConfluence:
         if "container in" in query["cql"]:
             return self._search_children(query)
         found, expand = self._found(query["cql"]), query.get("expand", "")
-        start, limit = int(query.get("cursor") or 0), min(int(query.get("limit", 25)), self.page_size)
+        start, limit = int(query.get(self.offset) or 0), min(int(query.get("limit", 25)), self.page_size)
         if "order by" in query["cql"] and self.before_answer is not None:
             self._listings += 1
             self.before_answer(self._listings)
@@ -192,9 +197,9 @@ class FakeConfluence:
         return self._page_of(results, start, limit, len(found))
 
     def _page_of(self, results: list[dict[str, Any]], start: int, limit: int, total: int) -> dict[str, Any]:
-        links = {"base": f"{self.url}/wiki", "context": "/wiki"}
+        links = {"base": f"{self.url}{self.context}", "context": self.context}
         if start + limit < total:
-            links["next"] = f"/rest/api/content/search?cql=x&limit={limit}&cursor={start + limit}"
+            links["next"] = f"/rest/api/content/search?cql=x&limit={limit}&{self.offset}={start + limit}"
         return {"results": results, "start": start, "limit": limit, "size": len(results), "_links": links}
 
     def _search_children(self, query: Any) -> dict[str, Any]:
@@ -203,7 +208,7 @@ class FakeConfluence:
         kinds, pages, names = stated[1].split(","), stated[2].split(","), query.get("expand", "").split(",")
         there = [one for one in self.children.values() if one.type in kinds and one.page in pages]
         found = [one for one in there if not self.pages[one.page].is_deleted]
-        start, limit = int(query.get("cursor") or 0), min(int(query.get("limit", 25)), self.page_size)
+        start, limit = int(query.get(self.offset) or 0), min(int(query.get("limit", 25)), self.page_size)
         results = [self._child(one, names) for one in found[start : start + limit]]
         return self._page_of(results, start, limit, len(found))
 
@@ -272,7 +277,7 @@ class FakeConfluence:
             return None
         start, limit = int(query.get("start", 0)), int(query.get("limit", 200))
         some = self.groups[group][start : start + limit]
-        links = {"next": "/more"} if start + limit < len(self.groups[group]) else {}
+        links = {"next": f"/rest/api/group/x?start={start + limit}"} if start + limit < len(self.groups[group]) else {}
         return {"results": [self._person(one) for one in some], "start": start, "limit": limit, "_links": links}
 
     def _permissions(self, space: str) -> dict[str, Any]:
@@ -290,6 +295,67 @@ class FakeConfluence:
     def _looked_up(self, name: str) -> dict[str, Any]:
         icon = {"path": "/", "width": 1, "height": 1, "isDefault": True}
         return {**self._person(name), "profilePicture": icon, "_expandable": {}, "_links": {}}
+
+
+class FakeDataCenter(FakeConfluence):
+    """A site of Data Center 9.1 or later, as its documentation has it: people have keys and names, groups names alone.
+
+    https://developer.atlassian.com/server/confluence/rest/; CONFSERVER-100505 has the permissions of spaces.
+    An account that does not administer a space gets 500 for its permissions (CONFSERVER-99908).
+    """
+
+    context: ClassVar[str] = "/confluence"
+    offset: ClassVar[str] = "start"
+    administers: bool = True
+    tells_addresses: bool = True
+
+    def _knows(self, request: web.Request) -> bool:
+        return request.headers.get("Authorization") == f"Bearer {TOKEN}"
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        if "/permissions" in request.path and not self.administers:
+            return web.Response(status=500, text="{}")
+        return await super()._answer(request)
+
+    def _file(self, path: str) -> web.Response:
+        for one in self.children.values():
+            if path == f"/download/attachments/{one.page}/{one.title}":
+                return web.Response(body=one.data)
+        return web.Response(status=404, text="{}")
+
+    def _child(self, child: Child, names: list[str]) -> dict[str, Any]:
+        made = super()._child(child, names)
+        made["_links"]["download"] = f"/download/attachments/{child.page}/{quote(child.title)}?api=v2"
+        return made
+
+    def _body(self, path: str, request: web.Request) -> Any:
+        if found := re.fullmatch(r"/rest/api/group/(.+)/member", path):
+            return self._members(found[1], request.query)
+        if found := re.fullmatch(r"/rest/api/space/(.+)/permissions", path):
+            return [self._permission(kind, name) for kind, name in self.spaces[found[1]]] + [
+                {"operation": {"operationKey": "delete", "targetType": "page"}, "subject": {"userKey": "key-eve"}}
+            ]
+        if path == "/rest/api/user":
+            name = request.query["key"].removeprefix("key-")
+            return self._person(name) if name in self.people else None
+        if found := re.fullmatch(r"/rest/mobile/1.0/profile/(.+)", path):
+            address = self.people.get(found[1], "")
+            return {"userName": found[1], "email": address} if self.tells_addresses else None
+        return super()._body(path, request) if path != "/rest/api/user/bulk" and "/v2/" not in path else None
+
+    def _permission(self, kind: str, name: str) -> dict[str, Any]:
+        named = {"userKey": f"key-{name}"} if kind == "user" else {"name": name}
+        subject = {"type": kind, **named} if kind else {"type": ""}
+        return {"operation": {"operationKey": "read", "targetType": "space"}, "subject": subject, "spaceKey": "ENG"}
+
+    def _person(self, name: str) -> dict[str, Any]:
+        return {"type": "known", "username": name, "userKey": f"key-{name}", "displayName": name.title()}
+
+    def _restrictions(self, page: Page) -> dict[str, Any]:
+        made = super()._restrictions(page)
+        groups = made["read"]["restrictions"]["group"]
+        groups["results"] = [{"type": "group", "name": one} for one in page.groups]
+        return made
 
 
 def _basic(request: web.Request) -> str:

@@ -43,6 +43,7 @@ class FakeGitHub:
     people: dict[str, str] = field(default_factory=lambda: {"ada": "ada@example.org", "bo": "bo@example.org"})
     verified: dict[str, list[str]] = field(default_factory=dict)
     collaborators: dict[str, list[str]] = field(default_factory=lambda: {"acme/site": ["ada", "bo"]})
+    numbers: dict[str, int] = field(default_factory=dict)  # of repositories that were made again
     hides_collaborators: bool = False
     is_used_up: bool = False
     is_revoked: bool = False
@@ -127,6 +128,7 @@ class FakeGitHub:
             return lambda _, first=1, after=None, **order: self._page(name, kind, first, after, order)
 
         return {
+            "databaseId": self.numbers.get(name, 7),
             "nameWithOwner": name, "visibility": "PUBLIC" if name in self.public else "PRIVATE",
             "isInOrganization": bool(self.verified), "collaborators": lambda _, **where: self._people(name, **where),
             "issues": items("Issue"), "discussions": items("Discussion"), "releases": items("Release"),
