@@ -12,7 +12,7 @@ LOADED = "Loaded"
 
 @dataclass(frozen=True, slots=True)
 class FieldIndex:
-    """The index of one field: its type, how far it is built, and of how many rows."""
+    """The index of one field: its type, and how far it is built."""
 
     field: str
     kind: str
