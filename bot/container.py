@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from shutil import disk_usage
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from adapters.milvus.connection import is_server
@@ -25,8 +26,9 @@ from bot.stores import Stores, StoreStartup, blob_store, cancel, enter_catalog
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.originals import Originals
 from core.model.channel_settings import ChannelSettings
+from core.model.clock import Days
 from core.model.errors import DiskFull, ModelUnavailable, NotFound, first_of_ours
-from core.model.inquiry import AnswerPolicy
+from core.model.inquiry import AnswerPolicy, DailyLimits
 from core.ports.catalog import BlobStore
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from core.ingestion.ingestor import Ingestor
     from core.ports.platform import PlatformCapabilities
     from core.ports.reasoner import Reasoner
-    from core.ports.usage import DailyBudget
+    from core.ports.usage import DailyBudget, UsageBook
     from core.retrieval.hybrid import Retriever
     from core.service.actions.user_actions import UserActions
     from core.service.api_clients import KnowledgeReader
@@ -78,7 +80,15 @@ class Footnote(Stores):
     def policy(self) -> AnswerPolicy:
         """How answers are made where a channel has chosen nothing else."""
         settings = self.settings
-        return AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour, follow_ups=settings.follow_ups)
+        limits = DailyLimits(settings.answers_per_person, settings.answers_per_channel, settings.llm_channel_budget)
+        return AnswerPolicy(
+            profile=settings.profile, behaviour=settings.behaviour, follow_ups=settings.follow_ups, limits=limits
+        )
+
+    @property
+    def days(self) -> Days:
+        """When a day begins here."""
+        return Days(self.clock, ZoneInfo(self.settings.time_zone) if self.settings.time_zone else None)
 
     @cached_property
     def reranker(self) -> "CrossEncoderReranker":
@@ -98,10 +108,17 @@ class Footnote(Stores):
 
     @cached_property
     def daily_budget(self) -> "DailyBudget | None":
-        """What all answers of a day may cost. Raises ConfigurationError where no price is set."""
+        """What the answers of a day may cost. Raises ConfigurationError where no price is set."""
         from bot.model_endpoint import daily_budget_of
 
-        return daily_budget_of(self.settings, self.redis, self.clock)
+        return daily_budget_of(self.settings, self.redis, self.days)
+
+    @cached_property
+    def usage_book(self) -> "UsageBook":
+        """What was used by day, channel and base."""
+        from adapters.redis.usage import RedisUsageBook
+
+        return RedisUsageBook(self.redis)
 
     @cached_property
     def extractive(self) -> "ExtractiveReasoner":
@@ -149,7 +166,7 @@ class Footnote(Stores):
     @cached_property
     def question_service(self) -> "QuestionService":
         """Questions and choices, answered and recorded."""
-        from core.service.question_recorder import QuestionRecorder
+        from core.service.question_recorder import QuestionRecorder, UsageRecorder
         from core.service.question_service import QuestionService
 
         return QuestionService(
@@ -160,7 +177,7 @@ class Footnote(Stores):
             trace_store=self.trace_store,
             catalog=self.catalog,
             clock=self.clock,
-            recorder=QuestionRecorder(self.questions, self.encoder),
+            recorder=QuestionRecorder(self.questions, self.encoder, UsageRecorder(self.usage_book, self.days)),
         )
 
     def with_agent(self, agent: "Agent") -> "Footnote":

@@ -8,7 +8,7 @@ from adapters.reasoner_plugin import ReasonerDeps
 from bot.plugins import installed_reasoners
 from bot.settings import Settings
 from core.model.budget import Prices
-from core.model.clock import Clock
+from core.model.clock import Clock, Days
 from core.model.errors import ConfigurationError, ModelFailure
 from core.model.inquiry import PROFILE_LIMITS, Limits
 from core.model.profile import Profile
@@ -71,14 +71,15 @@ def _count_model_failure(kind: ModelFailure) -> None:
     MODEL_FAILURES.labels(kind.value).inc()
 
 
-def daily_budget_of(settings: Settings, redis: "Redis", clock: Clock) -> DailyBudget | None:
-    """Return the day's budget, where one is set and prices say what a call costs."""
+def daily_budget_of(settings: Settings, redis: "Redis", days: Days) -> DailyBudget | None:
+    """Return the budgets of a day, where prices say what a call costs."""
     budget = _require_prices(settings, "LLM_DAILY_BUDGET", settings.llm_daily_budget)
-    if budget is None:
+    _require_prices(settings, "LLM_CHANNEL_BUDGET", settings.llm_channel_budget or None)
+    if not (settings.llm_price_in or settings.llm_price_out):
         return None
-    from adapters.redis.daily_budget import RedisDailyBudget
+    from adapters.redis.usage import RedisDailyBudget
 
-    return RedisDailyBudget(redis, clock, budget)
+    return RedisDailyBudget(redis, days, budget)
 
 
 def answer_budget_of(settings: Settings) -> float | None:

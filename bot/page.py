@@ -23,6 +23,7 @@ from adapters.web.pages import Pages
 from adapters.web.platform import WebPlatform
 from adapters.web.setup_screen import SetupScreen
 from adapters.web.source_screen import DocumentPages, SourceScreen
+from adapters.web.usage_screen import UsageScreen
 from bot.container import Footnote
 from bot.demo import SAMPLES
 from bot.plugins import installed_platforms
@@ -95,6 +96,7 @@ async def open_page(
             pages=pages, connections=knowledge.connections, queries=queries, kinds=connector_names
         )
         gaps = GapScreen(pages=pages, analysis=footnote.gaps(), drafts=footnote.gap_drafts(), queries=queries)
+        usage = UsageScreen(pages=pages, book=footnote.usage_book, days=footnote.days, queries=queries)
         yield WebPlatform(
             rules=access_rules(settings),
             sessions=RedisWebSessions(footnote.redis),
@@ -104,7 +106,7 @@ async def open_page(
             stream=stream,
             pages=pages,
             live=live,
-            screens=[ask, knowledge_screen, gaps, inspect, connections, setup, source],
+            screens=[ask, knowledge_screen, gaps, usage, inspect, connections, setup, source],
             chats=chats,
         )
 

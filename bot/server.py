@@ -16,6 +16,7 @@ from adapters.observability.prometheus import PrometheusMetrics
 from adapters.platform_plugin import ConnectedPlatform, split_names
 from adapters.reasoners.fallback import FallbackReasoner
 from adapters.redis.client import memory_use
+from adapters.redis.usage import RedisAnswerCounts
 from adapters.redis.web_stores import RedisWebSessions
 from adapters.web.access.sign_in import new_sign_in_path
 from bot.container import Footnote, open_footnote
@@ -35,6 +36,7 @@ from core.model.errors import ConfigurationError, StoreUnavailable, first_of_our
 from core.ports.platform import OffersKnowledge
 from core.service.actions.user_actions import MemoryControls
 from core.service.message_handler import MessageHandler
+from core.service.message_router import AnswerLimits
 from core.service.shared_stores import SharedStores
 from core.service.workers import Worker
 
@@ -183,6 +185,7 @@ class _ServedPlatform:
             warming=lambda: not self._stores.joined.is_set(),
             metrics=PrometheusMetrics(),
             daily_budget=footnote.daily_budget,
+            answer_limits=AnswerLimits(RedisAnswerCounts(footnote.redis, footnote.days), footnote.days),
         )
         lanes = self._settings.workers
         worker = Worker(

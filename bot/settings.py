@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, Field, PrivateAttr, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -73,6 +74,7 @@ class Settings(_Location):
     llm_price_cached: float | None = Field(default=None, ge=0)
     llm_answer_budget: float | None = Field(default=None, ge=0)
     llm_daily_budget: float | None = Field(default=None, ge=0)
+    llm_channel_budget: float = Field(default=0.0, ge=0)
     embedding_model: str | None = None
     reranker_model: str = "cross-encoder/ms-marco-MiniLM-L6-v2"
 
@@ -82,6 +84,9 @@ class Settings(_Location):
     follow_ups: bool = False
     answer_deadline: float = Field(default=60.0, gt=0, le=3600)
     checkpoint_expiry: float = Field(default=30.0, gt=0)  # minutes
+    answers_per_person: int = Field(default=0, ge=0)
+    answers_per_channel: int = Field(default=0, ge=0)
+    time_zone: str = ""
 
     # The page
     web_address: str = ""
@@ -116,6 +121,17 @@ class Settings(_Location):
     otel_exporter_otlp_endpoint: str | None = None
 
     _plugins: Mapping[str, BaseModel] = PrivateAttr(default_factory=dict)
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        """Raise ConfigurationError for a zone that this machine does not know."""
+        try:
+            return ZoneInfo(value).key if value else value
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ConfigurationError(
+                "TIME_ZONE names no time zone that this machine knows.", remedy="Set a name such as Europe/Berlin."
+            ) from None
 
     @field_validator("profile", "behaviour", "log_level", "log_format", mode="before")
     @classmethod

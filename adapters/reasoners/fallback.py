@@ -36,8 +36,8 @@ OF_THIS_QUESTION: Mapping[ModelFailure, str] = {
     ModelFailure.CONTEXT: "This is longer than the writing model can read, so I quote the documents instead.",
     ModelFailure.LENGTH: "The writing model came to no answer in its length, so I quote the documents instead.",
 }
+INSTEAD = ", so I quote the documents instead."  # ends every notice that says so
 CAPPED = "What one answer may cost is used up, so I quote the documents instead."
-_QUOTES = frozenset({QUOTING, *OF_THIS_QUESTION.values()})
 LONG_WAIT_SECONDS = 5.0  # a failure that took this long is not waited for again with the same question
 REMEMBERED = 512  # questions that have waited in vain
 
@@ -179,7 +179,7 @@ class FallbackReasoner:
                         yield part
             except ModelUnavailable as error:
                 self._blame(meter, error)
-                notice = OF_THIS_QUESTION.get(error.kind, QUOTING)
+                notice = _notice_of(error)
             except BudgetExhausted:
                 notice = CAPPED
             else:
@@ -231,6 +231,8 @@ class FallbackReasoner:
             except ModelUnavailable as error:
                 self._blame(meter, error)
                 self._verdict_on(error, inquiry_id, started)(self._breaker)
+                if error.kind is ModelFailure.BUDGET:
+                    meter.notice(_notice_of(error))
                 if error.kind is ModelFailure.UNRELIABLE:
                     return await step(self._standby), self._standby.name
             except BaseException:
@@ -241,7 +243,7 @@ class FallbackReasoner:
                 self._last_failure = ""
                 return result, self._primary.name
         result = await step(self._standby)
-        if _QUOTES.isdisjoint(meter.notices):
+        if not any(one.endswith(INSTEAD) for one in meter.notices):
             meter.notice(STOOD_IN)
         return result, self._standby.name
 
@@ -279,7 +281,15 @@ class FallbackReasoner:
             return CircuitBreaker.record_success
         if inquiry_id and self._clock.monotonic() - started >= LONG_WAIT_SECONDS:
             self._waited.append(inquiry_id)
-        return CircuitBreaker.release if error.kind in OF_THIS_QUESTION else CircuitBreaker.record_failure
+        spares = error.kind in OF_THIS_QUESTION or error.kind is ModelFailure.BUDGET  # which another channel may have
+        return CircuitBreaker.release if spares else CircuitBreaker.record_failure
+
+
+def _notice_of(error: ModelUnavailable) -> str:
+    """Return what is said below quotes that this failure is the reason for."""
+    if error.kind is ModelFailure.BUDGET:
+        return str(error).removesuffix(".") + INSTEAD
+    return OF_THIS_QUESTION.get(error.kind, QUOTING)
 
 
 async def _before(deadline: float, work: Awaitable[T]) -> T:

@@ -11,7 +11,7 @@ from core.agent.run import AgentDeps, Run
 from core.agent.understand import understand
 from core.agent.verification.verify import judge_draft, verify
 from core.model.answer import Claim, ClaimVerdict, Support, Verdict
-from core.model.budget import Meter
+from core.model.budget import Account, Meter
 from core.model.conversation import Thread
 from core.model.errors import FootnoteError, StoreUnavailable
 from core.model.events import AgentEvent, AgentFailed, AgentStarted, CheckpointReached
@@ -54,7 +54,11 @@ class Agent:
     def run(self, inquiry: Inquiry, thread: Thread) -> Run:
         """Return a run of an inquiry, new or taken up again where it was parked."""
         meter = Meter(
-            self._limits[inquiry.policy.profile], self._deps.clock, before=inquiry.spent, prices=self._deps.prices
+            self._limits[inquiry.policy.profile],
+            self._deps.clock,
+            before=inquiry.spent,
+            prices=self._deps.prices,
+            account=Account(inquiry.thread.place, inquiry.policy.limits.channel_money),
         )
         return Run(self._deps, inquiry, thread.readable_by(inquiry.scope), meter)
 

@@ -23,6 +23,17 @@ class Prices:
         return (read + tokens_out * self.per_million_out) / 1_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Who pays for an answer: a channel, and what its answers may cost a day; 0: no limit of its own."""
+
+    place: str = ""
+    daily: float = 0.0
+
+
+NOBODY = Account()
+
+
 @dataclass(slots=True)
 class Meter:
     """One run's running costs, on top of what the inquiry had spent when it was parked. Time parked costs nothing."""
@@ -35,6 +46,7 @@ class Meter:
     causes: list[str] = field(default_factory=list)  # what was wrong at the model's endpoint, each once
     written_by: str = ""  # the reasoner whose words the answer carries, where that is not the one that was asked
     reserved_share: float = 0.0  # share of the tokens and the money that is kept for later steps
+    account: Account = NOBODY
     _run: ResourceUsage = ResourceUsage()
     _started: float = 0.0
 

@@ -1,13 +1,15 @@
 """How a channel is set up, by its id: what admins chose there, over the defaults of the whole installation."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import partial
 from typing import Any, TypeVar
 
-from core.model.inquiry import ALL_CHECKPOINTS, AnswerPolicy, CheckpointKind
+from core.model.inquiry import ALL_CHECKPOINTS, AnswerPolicy, CheckpointKind, DailyLimits
 from core.model.profile import Behaviour, Profile
+from core.model.text import content_words
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -31,6 +33,8 @@ class Confidence(StrEnum):
 
 NEVER = 0.0  # no answer to a question that is put to nobody in particular
 LEAST_CONFIDENCE = 0.5  # below even odds nobody wants to be answered unasked
+MOST_OF_A_LIMIT = 1_000_000
+LONGEST_INSTRUCTIONS = 500  # characters
 THRESHOLDS = {Confidence.LOW: 0.7, Confidence.MEDIUM: 0.8, Confidence.HIGH: 0.9}
 
 
@@ -47,6 +51,20 @@ def parse_threshold(text: str) -> float | None:
     except ValueError:
         return None
     return number if LEAST_CONFIDENCE <= number <= 1.0 else None
+
+
+def parse_limit(text: str) -> float | None:
+    """Return a limit from a number, 0 for none; None for what is no number from 0 to a million."""
+    try:
+        number = float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
+    return number if 0.0 <= number <= MOST_OF_A_LIMIT else None
+
+
+def _parse_whole(text: str) -> int | None:
+    limit = parse_limit(text)
+    return None if limit is None else round(limit)
 
 
 def threshold_name(threshold: float) -> str:
@@ -80,7 +98,8 @@ class ChannelSettings:
 
     def to_mapping(self) -> dict[str, str]:
         """As the store keeps it."""
-        holders = {name: self.policy if name in _OF_POLICY else self for name in _AT_REST}
+        holders: dict[str, object] = {name: self.policy if name in _OF_POLICY else self for name in _AT_REST}
+        holders |= dict.fromkeys(_OF_LIMITS, self.policy.limits)
         return {name: write(getattr(holders[name], name)) for name, (_, write) in _AT_REST.items()}
 
 
@@ -94,6 +113,10 @@ class ChosenSettings:
     sources_first: bool | None = None
     languages: tuple[str, ...] | None = None
     follow_ups: bool | None = None
+    instructions: str | None = None
+    person_answers: int | None = None  # a day, as the following; 0: no limit
+    channel_answers: int | None = None
+    channel_money: float | None = None
     bases: frozenset[str] | None = None
     reply_style: ReplyStyle | None = None
     handoff: str | None = None
@@ -122,10 +145,31 @@ def channel_settings(default: ChannelSettings, *layers: ChosenSettings) -> Chann
     """Return the default with what each layer chose over it: a category's, then its channel's."""
     chosen = {name: value for layer in layers for name, value in _fields(layer) if value is not None}
     policy = {name: chosen.pop(name) for name in _OF_POLICY if name in chosen}
+    policy["limits"] = replace(
+        default.policy.limits, **{name: chosen.pop(name) for name in _OF_LIMITS if name in chosen}
+    )
     return replace(default, policy=replace(default.policy, **policy), **chosen)
 
 
-_OF_POLICY = ("profile", "behaviour", "checkpoints", "sources_first", "languages", "follow_ups")
+_OF_POLICY = ("profile", "behaviour", "checkpoints", "sources_first", "languages", "follow_ups", "instructions")
+_OF_LIMITS = tuple(one.name for one in fields(DailyLimits))
+_SENDS = re.compile(r"\s*(?P<topics>[^\n]{1,200}?)\s*(?:->|=>|→)\s*(?P<place>[^\n]{1,200}?)\s*")
+
+
+def wishes_in(instructions: str) -> str:
+    """Return what only a model can honour of instructions: the lines that do not say where to send people."""
+    return "\n".join(line for line in instructions.splitlines() if not _SENDS.fullmatch(line)).strip()
+
+
+def where_to_send(instructions: str, question: str) -> tuple[str, ...]:
+    """Return, for each line *topic, topic -> place* whose topic the question names, what is said below its answer."""
+    asked, said = set(content_words(question)), []
+    for found in filter(None, map(_SENDS.fullmatch, instructions.splitlines())):
+        for topic in split_names(found["topics"]):
+            if (meant := set(content_words(topic))) and meant <= asked:
+                said.append(f"For “{topic}”, this channel's admins point to {found['place']}.")
+                break
+    return tuple(said)
 
 
 def _fields(chosen: ChosenSettings) -> list[tuple[str, Any]]:
@@ -158,6 +202,10 @@ _AT_REST: Mapping[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {  #
     "sources_first": _YES_OR_NO,
     "languages": (lambda text: tuple(split_names(text)), ",".join),
     "follow_ups": _YES_OR_NO,
+    "instructions": (str, str),
+    "person_answers": (_parse_whole, str),
+    "channel_answers": (_parse_whole, str),
+    "channel_money": (parse_limit, "{:.10g}".format),
     "bases": (
         lambda text: frozenset(split_names(text)) - {"*"} or None,
         lambda bases: "*" if bases is None else ",".join(sorted(bases)),

@@ -92,6 +92,7 @@ class ModelFailure(StrEnum):
     LENGTH = "length"
     MALFORMED = "malformed"
     UNRELIABLE = "unreliable"  # it judges what it has not read
+    BUDGET = "budget"  # nothing is wrong there: what a day may cost is spent
     OTHER = "other"
 
 

@@ -56,6 +56,15 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class DailyLimits:
+    """What one day may bring in one place; 0: no limit. A person's answers count wherever they ask."""
+
+    person_answers: int = 0
+    channel_answers: int = 0
+    channel_money: float = 0.0  # in the configured currency
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerPolicy:
     """How to go about questions in one place; channels differ in this."""
 
@@ -65,6 +74,8 @@ class AnswerPolicy:
     sources_first: bool = False  # always show sources before answering here, whatever ``checkpoints`` says
     languages: tuple[str, ...] = ()  # the languages to answer in; empty: the asker's
     follow_ups: bool = False  # suggest below an answer what could be asked next
+    instructions: str = ""  # what an admin wishes of the answers there: tone, language, where to send people
+    limits: DailyLimits = DailyLimits()
 
 
 @dataclass(frozen=True, slots=True)

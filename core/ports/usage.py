@@ -1,10 +1,12 @@
-"""What runs do and cost: traces, metrics, and the budget of a day."""
+"""What runs do and cost: traces, metrics, the budget and the answers of a day, and what was used by channel."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from core.model.answer import UsageCounts
+from core.model.budget import NOBODY, Account
 from core.model.events import FinalEvent, TracedEvent
 
 
@@ -27,16 +29,64 @@ class TraceStore(Protocol):
 
 
 class DailyBudget(Protocol):
-    """What all answers of a day may cost together, across processes."""
+    """What all answers of a day may cost together, and those of one channel, across processes."""
 
-    async def reserve(self, amount: float) -> bool:
-        """Set this much of today's budget aside, or say that it is not there. Of many callers none overspends."""
+    async def reserve(self, amount: float, account: Account = NOBODY) -> None:
+        """Set this much of today's budgets aside; of many callers none overspends.
+
+        Raises ModelUnavailable, which says whose budget is used up and until when.
+        """
 
     async def spent_share(self) -> float:
-        """Return how much of today's budget is spent or set aside: 0 for nothing, 1 for all."""
+        """Return how much of what all may cost today is spent or set aside: 0 for nothing, 1 for all."""
 
-    async def settle(self, reserved: float, spent: float) -> None:
+    async def settle(self, reserved: float, spent: float, account: Account = NOBODY) -> None:
         """Give back what was set aside, and book what was spent."""
+
+
+class AnswerCounts(Protocol):
+    """How many answers there were today, across processes."""
+
+    async def take(self, most: Sequence[tuple[str, int]]) -> str:
+        """Count one more answer under each of these names, unless one has had as many as its number already.
+
+        Then return that name, and count nothing; else an empty text.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRow:
+    """What was used on one day in one channel from one base; or what one question adds to that."""
+
+    day: str  # in ISO
+    place: str  # the channel, qualified; of what one person alone reads the platform
+    base: str  # of the answer's first source; empty where there is none
+    answers: int = 0  # that were written
+    quotes: int = 0
+    not_found: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+
+    def plus(self, other: "UsageRow") -> "UsageRow":
+        """Return this row with the sums of the other added."""
+        return replace(
+            self,
+            answers=self.answers + other.answers,
+            quotes=self.quotes + other.quotes,
+            not_found=self.not_found + other.not_found,
+            tokens=self.tokens + other.tokens,
+            cost=self.cost + other.cost,
+        )
+
+
+class UsageBook(Protocol):
+    """Keeps what was used for some weeks, as sums: no person, question or document is in it."""
+
+    async def book(self, used: UsageRow) -> None:
+        """Add this to its day."""
+
+    async def rows(self, days: Sequence[str]) -> Sequence[UsageRow]:
+        """Return what was used on these days, in no order."""
 
 
 class Metrics(Protocol):

@@ -32,6 +32,7 @@ from core.ports.usage import DailyBudget, Metrics, NoMetrics
 from core.service.actions.user_actions import MemoryControls
 from core.service.attached_files import FileReader
 from core.service.event_presenter import EventPresenter
+from core.service.message_router import AnswerLimits
 from core.service.question_service import QuestionService
 from core.service.thread_memory import has_turns_to_summarise
 
@@ -61,6 +62,7 @@ class DeliveryServices:
     metrics: Metrics = NoMetrics()  # noqa: RUF009 - it has no state
     warming: Callable[[], bool] = lambda: False  # whether index and models are still being opened
     daily_budget: DailyBudget | None = None  # of which what nobody asked for leaves a share
+    answer_limits: AnswerLimits | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from core.model.channel_settings import (
+    LONGEST_INSTRUCTIONS,
     NEVER,
     THRESHOLDS,
     ChannelSettings,
@@ -19,6 +20,7 @@ from core.model.conversation import Audience, Person
 from core.model.errors import Denied
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import PROFILE_LIMITS, CheckpointKind
+from core.model.plain_text import remove_controls
 from core.model.profile import Behaviour, Profile
 from core.ports.access import Audit
 from core.ports.catalog import Catalog
@@ -77,6 +79,17 @@ BEHAVIOUR_LABELS = {
 }
 PROPOSALS_LABEL = "Post daily how many proposals are waiting"
 FOLLOW_UPS_LABEL = "Suggest follow-up questions"
+INSTRUCTIONS_LABEL = "Instructions for answers here"
+INSTRUCTIONS_HINT = (
+    "Tone, language and length, which a model follows below my rules: I answer from the documents and cite them. "
+    "A line such as “payroll, salary -> #payroll-help” is added to answers about it, with or without a model. "
+    "Without a model, only such lines have an effect."
+)
+LIMIT_LABELS = {  # by day; 0: no limit
+    "person_answers": "Answers per person a day (0: no limit)",
+    "channel_answers": "Answers in this channel a day (0: no limit)",
+    "channel_money": "What the model may cost here a day (0: no limit)",
+}
 REPLY_LABELS = {  # which of them a platform knows is the platform's to say
     ReplyStyle.THREAD: "In the thread, for everyone",
     ReplyStyle.CHANNEL: "In the channel, as a reply",
@@ -151,6 +164,7 @@ def _limit_bases(chosen: ChosenSettings, bases: frozenset[str]) -> ChosenSetting
         bases=(chosen.bases or frozenset()) & bases or None,
         languages=tuple(one.strip()[:LONGEST_LANGUAGE] for one in chosen.languages or () if one.strip()) or None,
         handoff=(chosen.handoff or "").strip()[:LONGEST_HANDOFF] or None,
+        instructions=remove_controls(chosen.instructions or "").strip()[:LONGEST_INSTRUCTIONS] or None,
     )
 
 

@@ -15,6 +15,7 @@ from core.model.answer import OPEN_OUTCOMES
 from core.model.errors import WENT_WRONG, FootnoteError, LeaseLost, NotFound
 from core.model.events import AgentEvent
 from core.model.incoming_events import Deletion, Expiry, IncomingChoice, IncomingMessage, MessageRoute
+from core.model.inquiry import Choice
 from core.model.message_text import too_long
 from core.model.records import CheckpointState
 from core.model.text import words
@@ -172,19 +173,30 @@ class _HeldDelivery:
             if certain is None:
                 return
             events = certain
+        if refusal := await self._limit_reached(asked.message, opened, trace_id):
+            await events.aclose()
+            if not unasked:
+                await asked.settle_with(refusal)
+            return
         await AnswerRun(asked, view, trace_id, opened.record, unasked=unasked).show(events)
+
+    async def _limit_reached(self, message: IncomingMessage, opened: OpenThread, trace_id: str) -> str:
+        """Count the answer that begins, once; what to tell its asker where today's limit is reached."""
+        limits = self.services.answer_limits
+        if limits is None or self.lease.runs:  # counted by the run that was cut short
+            return ""
+        if _typed_choice(message, opened, trace_id) is not None:  # it goes on with a question that was counted
+            return ""
+        return await limits.refusal(message, (await self.platform.settings(message.thread)).policy.limits)
 
     async def _keep_typed_choice(self, message: IncomingMessage, opened: OpenThread, trace_id: str) -> bool:
         """Keep what a message chooses of the open card, as a button does; False when another choice was made first."""
-        parked = opened.parked
-        if parked is None or parked.inquiry.id == trace_id or parked.checkpoint.asker.id != message.asker.id:
+        chosen = _typed_choice(message, opened, trace_id)
+        if chosen is None or opened.parked is None:
             return True
-        card = parked.checkpoint
-        understood = match_typed_choice(message.text, card)
-        if understood is None:
-            return True
+        card = opened.parked.checkpoint
         try:
-            await keep_chosen(self.services.message_states, card.thread, card.id, understood.choice.label)
+            await keep_chosen(self.services.message_states, card.thread, card.id, chosen.label)
         except NotFound:
             return False
         return True
@@ -355,6 +367,15 @@ class _HeldDelivery:
         if parked is not None and not asked.message_state.is_settled:
             await self.platform.close_card(asked.message, asked.message_state, parked.checkpoint)
             await asked.settle()
+
+
+def _typed_choice(message: IncomingMessage, opened: OpenThread, trace_id: str) -> Choice | None:
+    """Return what a message chooses of the open card that waits for its writer."""
+    parked = opened.parked
+    if parked is None or parked.inquiry.id == trace_id or parked.checkpoint.asker.id != message.asker.id:
+        return None
+    understood = match_typed_choice(message.text, parked.checkpoint)
+    return understood.choice if understood is not None else None
 
 
 async def _chain(first: AgentEvent, events: Events) -> Events:

@@ -1,17 +1,20 @@
-"""Gather what the routing of a message needs to know, and limit answers to questions that do not name us."""
+"""Gather what the routing of a message needs to know, and limit the answers of a day, an hour and a channel."""
 
+import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from zlib import crc32
 
 from core.model.answer import Outcome
+from core.model.clock import Days
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import IncomingMessage, MessageRoute
+from core.model.inquiry import DailyLimits
 from core.model.records import LinesSinceAnswer, Record
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import Platform
-from core.ports.usage import DailyBudget
+from core.ports.usage import AnswerCounts, DailyBudget
 from core.service.answer_wish import MessageFacts
 from core.service.message_routing import RoutingDecision, route_message
 from core.service.question_service import OpenThread
@@ -62,6 +65,37 @@ class AutoAnswerLimiter:
             if await self.message_states.exchange(was, replace(was, window=window, tries=tries + 1)):
                 return True
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLimits:
+    """Counts the answers of a day by person and by channel, where there are limits."""
+
+    counts: AnswerCounts
+    days: Days
+
+    async def refusal(self, message: IncomingMessage, limits: DailyLimits) -> str:
+        """Count one more answer, or return what to tell the asker of a limit that is reached. Raises StoreUnavailable.
+
+        A person is counted under a hash of the day, which nothing leads back from once the day's count has expired.
+        """
+        person = hashlib.sha256(f"{self.days.today()} {message.asker.id}".encode()).hexdigest()[:20]
+        names = ((person, limits.person_answers), (message.thread.place, limits.channel_answers))
+        if not (most := [(name, number) for name, number in names if number]):
+            return ""
+        reached = await self.counts.take(most)
+        if not reached:
+            return ""
+        if reached == person:
+            said = f"You have had {_answers(limits.person_answers)} today, which is as many as one person gets here."
+        else:
+            said = f"I have given {_answers(limits.channel_answers)} here today, which is this channel's limit."
+        raising = "An admin can raise it with `/footnote settings`."
+        return f"{said} Please ask again after midnight ({self.days.end}). {raising}"
+
+
+def _answers(number: int) -> str:
+    return f"{number:,} answer{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True)

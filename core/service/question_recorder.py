@@ -1,5 +1,6 @@
-"""What is kept of a question when it ends, for ``core.service.gaps``: how, whose, where, what it came near to.
+"""What is kept of a question when it ends: for ``core.service.gaps`` how, whose, where, and what it came near to.
 
+What it used is added up by day, channel and base, without whose question it was.
 Where not everybody of the workspace may read along, its words are not kept here at all.
 """
 
@@ -9,11 +10,13 @@ from dataclasses import dataclass
 
 from core.agent.run import Run
 from core.model.answer import Answer, Outcome
+from core.model.clock import Days
 from core.model.errors import Unavailable
 from core.model.inquiry import Investigate
 from core.model.knowledge import Passage
 from core.ports.index import Encoder
 from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionLog, QuestionVector
+from core.ports.usage import UsageBook, UsageRow
 
 NEAREST = 5  # documents
 MOST_CHARACTERS = 500  # of a question
@@ -22,14 +25,48 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class UsageRecorder:
+    """Adds up what runs use."""
+
+    book: UsageBook
+    days: Days
+
+    async def record(self, run: Run, answer: Answer | None) -> None:
+        """Add what this run used since it began or was taken up again. Raises StoreUnavailable."""
+        inquiry, spent, before = run.inquiry, run.meter.spent, run.meter.before
+        outcome = answer.outcome if answer is not None else None
+        quoting = run.deps.quote_fallback or run.deps.reasoner
+        quoted = answer is not None and answer.written_by == quoting.name
+        await self.book.book(
+            UsageRow(
+                day=self.days.today(),
+                place=inquiry.thread.place if inquiry.audience.is_shared else inquiry.thread.platform,
+                base=next((one.knowledge_base for one in _documents_cited(run, answer)), ""),
+                answers=int(outcome is Outcome.ANSWERED and not quoted),
+                quotes=int(outcome is Outcome.ANSWERED and quoted),
+                not_found=int(outcome is Outcome.ABSTAINED),
+                tokens=spent.tokens - before.tokens,
+                cost=spent.cost - before.cost,
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionRecorder:
     """Writes a run's end into the log."""
 
     log: QuestionLog
     encoder: Encoder
+    usage: UsageRecorder | None = None
+
+    async def record_usage(self, run: Run, answer: Answer | None = None) -> None:
+        """Add up what a run used; without an ``answer`` nobody was shown one. Raises StoreUnavailable."""
+        if self.usage is not None:
+            await self.usage.record(run, answer)
 
     async def record(self, run: Run, answer: Answer | None) -> None:
         """Keep how this ended; without an ``answer`` it failed. Raises StoreUnavailable."""
+        await self.record_usage(run, answer)
         inquiry = run.inquiry
         private = not (inquiry.audience.public or inquiry.audience.unrestricted)
         spent = answer.spent if answer is not None else run.meter.spent

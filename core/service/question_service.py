@@ -15,6 +15,7 @@ from core.agent.checkpoint_resume import resume_inquiry
 from core.agent.outcomes import show_sources, stop_run
 from core.agent.run import Run
 from core.model.answer import Answer, Outcome, UsageCounts
+from core.model.channel_settings import where_to_send
 from core.model.clock import Clock
 from core.model.conversation import Audience, ContextMessage, Person, Thread, ThreadKey
 from core.model.errors import Denied, DocumentRejected, NotFound
@@ -146,9 +147,11 @@ class QuestionService:
         async with aclosing(agent.pursue(run)) as events:
             async for event in events:
                 if isinstance(event, GenerationStarted) and _best_grade(run) < confidence:
-                    return  # writing and checking it would be for nothing
+                    await self._record_usage(run)  # writing and checking it would be for nothing
+                    return
                 found.append(event)
         if not found or not _is_certain(found[-1], confidence):
+            await self._record_usage(run)
             return
         found[-1] = await _finished(run, found[-1])
         for event in found:
@@ -356,6 +359,10 @@ class QuestionService:
         if self._recorder is not None:
             await self._recorder.record(run, answer)
 
+    async def _record_usage(self, run: Run) -> None:
+        if self._recorder is not None:
+            await self._recorder.record_usage(run)
+
     async def _remember(self, run: Run, answer: Answer, fence: int | None) -> None:
         await self._threads.remember(run, answer, fence)
         await self._trace_store.count(UsageCounts.of_answer(answer))
@@ -372,8 +379,11 @@ def _is_certain(event: AgentEvent, confidence: float) -> bool:
 
 
 async def _finished(run: Run, event: AgentEvent) -> AgentEvent:
-    """Return the event; an answer with the dispute of its sources and, where wanted, what could be asked next."""
+    """Return the event; an answer with the dispute of its sources, where its channel sends people, and follow-ups."""
     event = await with_dispute(run, event)
+    if isinstance(event, AgentCompleted) and event.answer.is_rateable:
+        sends = where_to_send(run.inquiry.policy.instructions, run.inquiry.standalone)
+        event = replace(event, answer=replace(event.answer, notices=(*event.answer.notices, *sends)))
     if not isinstance(event, AgentCompleted) or not run.inquiry.policy.follow_ups:
         return event
     return replace(event, answer=replace(event.answer, follow_ups=await suggest_follow_ups(run, event.answer)))

@@ -15,7 +15,15 @@ def test_a_budget_without_a_price_is_refused_because_nothing_would_hold_it() -> 
     with pytest.raises(ConfigurationError, match="LLM_ANSWER_BUDGET is set, but no price"):
         answer_budget_of(settings(llm_answer_budget=0.05))
     with pytest.raises(ConfigurationError, match="LLM_DAILY_BUDGET is set, but no price"):
-        daily_budget_of(settings(llm_daily_budget=5), redis=None, clock=None)  # type: ignore[arg-type]
+        daily_budget_of(settings(llm_daily_budget=5), redis=None, days=None)  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match="LLM_CHANNEL_BUDGET is set, but no price"):
+        daily_budget_of(settings(llm_channel_budget=5), redis=None, days=None)  # type: ignore[arg-type]
+
+
+def test_an_unknown_time_zone_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="TIME_ZONE names no time zone"):
+        settings(time_zone="Mars/Olympus")
+    assert settings(time_zone="Europe/Berlin").time_zone == "Europe/Berlin"
 
 
 def test_an_answers_budget_is_its_cap() -> None:

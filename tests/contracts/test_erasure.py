@@ -107,10 +107,12 @@ OF_NOBODY = {
     "RedisAudit": "stays, and is said to stay",
     "RedisCatalog": "what became a document stays, and is said to stay",
     "RedisChannelSettingsStore": "what holds in a place; who changed it is in the audit",
-    "RedisDailyBudget": "a day's sum",
+    "RedisAnswerCounts": "a day's counts, of people under a hash of the day",
+    "RedisDailyBudget": "a day's sums, by channel",
     "RedisNamedLeases": "processes",
     "RedisProcessRegistry": "processes",
     "RedisSiteStore": "links and ids of jobs",
+    "RedisUsageBook": "sums by day, channel and base",
     "RedisVerifierRecords": "models",
 }
 

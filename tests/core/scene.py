@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC
 from typing import TypeVar
 
 from core.agent.agent import Agent
@@ -10,6 +11,7 @@ from core.ingestion.passage_vectors import vectors_of
 from core.model.answer import Answer, Outcome
 from core.model.budget import Prices
 from core.model.channel_settings import ChannelSettings
+from core.model.clock import Days
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.events import (
     AgentCompleted,
@@ -28,7 +30,7 @@ from core.ports.reasoner import Reasoner
 from core.retrieval.hybrid import Retriever
 from core.service.actions.user_actions import UserActions
 from core.service.disputes.decisions import DisputeReports
-from core.service.question_recorder import QuestionRecorder
+from core.service.question_recorder import QuestionRecorder, UsageRecorder
 from core.service.question_service import Question, QuestionService
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.encoder import HashingEncoder
@@ -47,6 +49,7 @@ from tests.fakes.memory.stores import (
     InProcessQuestionLog,
     InProcessState,
     InProcessTraceStore,
+    InProcessUsageBook,
 )
 
 E = TypeVar("E")
@@ -132,6 +135,7 @@ class Scene:
         self.checkpoints = InProcessCheckpoints(self.state)
         self.trace_store = InProcessTraceStore(self.state)
         self.questions = InProcessQuestionLog(self.state)
+        self.usage_book, days = InProcessUsageBook(), Days(self.clock, UTC)
         deps = AgentDeps(
             reasoner=self.reasoner,
             retriever=Retriever(self.index, self.encoder, None, self.catalog),
@@ -151,7 +155,7 @@ class Scene:
             trace_store=self.trace_store,
             catalog=self.catalog,
             clock=self.clock,
-            recorder=QuestionRecorder(self.questions, self.encoder),
+            recorder=QuestionRecorder(self.questions, self.encoder, UsageRecorder(self.usage_book, days)),
         )
         self._documents = 0
 

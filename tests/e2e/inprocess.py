@@ -4,20 +4,23 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from datetime import UTC
 from typing import Any
 
 from core.model.budget import Meter
 from core.model.channel_settings import ChannelSettings
+from core.model.clock import Days
 from core.model.conversation import Thread
 from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry
-from core.ports.reasoner import DraftPart
+from core.ports.reasoner import DraftPart, Reasoner
 from core.ports.usage import Metrics, NoMetrics
 from core.service.actions.user_actions import UserActions
 from core.service.disputes.decisions import DisputeReports
 from core.service.message_handler import MessageHandler
+from core.service.message_router import AnswerLimits
 from core.service.workers import Worker
 from tests.core.scene import Scene
 from tests.e2e.driver import PlatformDriver, Running
@@ -25,7 +28,12 @@ from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.proposal_store import InProcessProposalStore
 from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
-from tests.fakes.memory.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
+from tests.fakes.memory.stores import (
+    InProcessAnswerCounts,
+    InProcessAudit,
+    InProcessChannelSettingsStore,
+    InProcessFeedbackStore,
+)
 
 REFUNDS = "Refunds are paid within 14 days."
 
@@ -61,10 +69,13 @@ class PausingReasoner(ScriptedReasoner):
 class Bot:
     """One installation on one platform; processes of it come and go, what it keeps stays."""
 
-    def __init__(self, driver: PlatformDriver) -> None:
+    def __init__(self, driver: PlatformDriver, model: Reasoner | None = None) -> None:
+        """With a ``model`` that writes, the scripted reasoner is its floor."""
         self.driver = driver
         self.reasoner = PausingReasoner()
-        self.scene = Scene(self.reasoner)
+        floor = self.reasoner if model is not None else None
+        self.scene = Scene(model or self.reasoner, script=self.reasoner, floor=floor)
+        self.answer_limits = AnswerLimits(InProcessAnswerCounts(), Days(self.scene.clock, UTC))
         self.message_states = InProcessMessageStateStore(self.scene.state)
         self.inbox = InProcessInbox(self.scene.state)
         self.feedback = InProcessFeedbackStore(self.scene.state)
@@ -122,6 +133,7 @@ class Bot:
                 message_states=self.message_states,
                 inbox=self.inbox,
                 metrics=self.metrics,
+                answer_limits=self.answer_limits,
                 platforms={platform.name: platform},
             )
             worker = Worker(

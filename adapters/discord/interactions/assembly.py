@@ -66,7 +66,7 @@ class Interactions:
                     await self._ratings.submit_reason(interaction, form.subject, words)
                 case FormKind.CORRECTION:
                     await self._ratings.submit_correction(interaction, form.subject, clip(typed, LONGEST_CORRECTION))
-                case FormKind.LANGUAGES | FormKind.CONFIDENCE:
+                case FormKind.LANGUAGES | FormKind.CONFIDENCE | FormKind.INSTRUCTIONS | FormKind.LIMITS:
                     await self._settings.submit(interaction, form, words)
                 case FormKind.FILES if self._kb is not None:
                     await self._kb.add_files(interaction, form.subject, uploaded_files(data))

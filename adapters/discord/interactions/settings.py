@@ -4,7 +4,7 @@ A menu's id names the place and the field. Every change is saved at once; rights
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import discord
@@ -30,12 +30,14 @@ from adapters.discord.outbound.forms import (
     SettingsChange,
     SettingsMenu,
     encode_setting,
+    read_instructions,
     read_languages,
+    read_limits,
     read_menu,
     read_threshold,
 )
 from adapters.discord.outbound.layouts import layout, row
-from adapters.discord.outbound.sanitizer import SanitizedView, Text
+from adapters.discord.outbound.sanitizer import SanitizedForm, SanitizedView, Text
 from adapters.discord.outbound.text import clip, escape
 from core.model.channel_settings import (
     LEAST_CONFIDENCE,
@@ -50,6 +52,7 @@ from core.service.channel_settings import (
     BEHAVIOUR_LABELS,
     CHECKPOINT_LABELS,
     FOLLOW_UPS_LABEL,
+    LIMIT_LABELS,
     PROFILE_LABELS,
     PROPOSALS_LABEL,
     REPLY_LABELS,
@@ -57,6 +60,14 @@ from core.service.channel_settings import (
 )
 
 NO_THRESHOLD = f"That is not a number from {LEAST_CONFIDENCE:g} to 1, like 0.85."
+
+NO_LIMITS = "Those are not three numbers from 0, like 20, 200, 5."
+_READERS = {
+    FormKind.LANGUAGES: read_languages,
+    FormKind.CONFIDENCE: read_threshold,
+    FormKind.INSTRUCTIONS: read_instructions,
+    FormKind.LIMITS: read_limits,
+}
 
 
 class ChannelSettingsMenus:
@@ -84,18 +95,29 @@ class ChannelSettingsMenus:
                 return await tell(interaction, NO_THRESHOLD)
             if isinstance(chosen, SettingsChange):
                 return await self._change(interaction, int(place_id), chosen)
-            form = forms.languages_form if chosen is FormKind.LANGUAGES else forms.confidence_form
-            await respond(interaction.response.send_modal(form(place_id)))
+            await respond(interaction.response.send_modal(await self._form(interaction, chosen, place_id)))
         return None
+
+    async def _form(self, interaction: Interaction, kind: FormKind, place_id: str) -> SanitizedForm:
+        """Return the form in which a setting is typed."""
+        if kind is FormKind.LANGUAGES:
+            return forms.languages_form(place_id)
+        if kind is FormKind.CONFIDENCE:
+            return forms.confidence_form(place_id)
+        key = ThreadKey(PLATFORM, str(interaction.guild_id), place_id, "")
+        policy = (await self._app.channel_access.settings(key)).policy
+        if kind is FormKind.INSTRUCTIONS:
+            return forms.instructions_form(place_id, policy.instructions)
+        return forms.limits_form(place_id, astuple(policy.limits))
 
     async def submit(self, interaction: Interaction, form: FormId, typed: str) -> None:
         """Change what was typed into a form; refuse anyone who is no admin now, whatever form they hold."""
         async with report_errors(interaction):
             await self._require_admin(interaction, int(form.subject))
             try:
-                change = read_languages(typed) if form.kind is FormKind.LANGUAGES else read_threshold(typed)
+                change = _READERS[form.kind](typed)
             except ValueError:
-                return await tell(interaction, NO_THRESHOLD)
+                return await tell(interaction, NO_LIMITS if form.kind is FormKind.LIMITS else NO_THRESHOLD)
             await self._change(interaction, int(form.subject), change)
         return None
 
@@ -289,12 +311,23 @@ def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, 
         ),
         *([proposals] if digest or kind.takes_messages else []),
         discord.SelectOption(label="Languages …", value=MenuOption.TYPE_LANGUAGES),
+        discord.SelectOption(
+            label="Instructions …",
+            value=MenuOption.TYPE_INSTRUCTIONS,
+            description=clip("Without a model, only lines “topic -> place” have an effect", 100),
+        ),
+        discord.SelectOption(label="Limits of a day …", value=MenuOption.TYPE_LIMITS),
         discord.SelectOption(label="Reset to the defaults", value=MenuOption.DEFAULTS),
     ]
     lines = (
         _switch("Sources before an answer", policy.sources_first, chosen.sources_first),
         _switch(FOLLOW_UPS_LABEL, policy.follow_ups, chosen.follow_ups),
         _line("Languages", ", ".join(policy.languages) or "the asker's", chosen.languages),
+        _line("Instructions", clip(" ".join(policy.instructions.split()), 200) or "none", chosen.instructions),
+        *(
+            _line(label, f"{getattr(policy.limits, name):.10g}", getattr(chosen, name))
+            for name, label in LIMIT_LABELS.items()
+        ),
         *([_switch(PROPOSALS_LABEL, digest, chosen.proposal_digest)] if digest or kind.takes_messages else []),
     )
     return _Row(lines, place_menu(SettingsMenu.OTHER, place_id, "Change one of these", options))

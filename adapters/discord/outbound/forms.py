@@ -5,7 +5,7 @@ are looked up when they come back.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Self
@@ -15,10 +15,18 @@ from discord import ui
 
 from adapters.discord.outbound.sanitizer import SanitizedForm
 from adapters.discord.outbound.text import clip
-from core.model.channel_settings import LEAST_CONFIDENCE, ChosenSettings, parse_threshold, split_names
+from core.model.channel_settings import (
+    LEAST_CONFIDENCE,
+    LONGEST_INSTRUCTIONS,
+    ChosenSettings,
+    parse_limit,
+    parse_threshold,
+    split_names,
+)
 from core.model.incoming_events import FileReference
 from core.model.inquiry import ALL_CHECKPOINTS, Checkpoint, CheckpointKind, Choice
 from core.service.actions.wording import IN_OWN_WORDS
+from core.service.channel_settings import INSTRUCTIONS_LABEL, LIMIT_LABELS
 from core.service.kb.commands import MOST_FILES
 
 LONGEST_WORDS = 500
@@ -34,6 +42,8 @@ class FormKind(StrEnum):
     CORRECTION = "correction"
     LANGUAGES = "languages"  # of a place
     CONFIDENCE = "confidence"  # of a place
+    INSTRUCTIONS = "instructions"  # of a place
+    LIMITS = "limits"  # of a place
     FILES = "files"
 
 
@@ -80,6 +90,8 @@ class MenuOption(StrEnum):
     DEFAULTS = "default"
     TYPE_LANGUAGES = "languages"
     TYPE_NUMBER = "number"
+    TYPE_INSTRUCTIONS = "instructions"
+    TYPE_LIMITS = "limits"
     YES = "yes"
     NO = "no"
 
@@ -149,9 +161,36 @@ def read_languages(typed: str) -> SettingsChange:
     return SettingsChange(frozenset({"languages"}), ChosenSettings(languages=tuple(split_names(typed))))
 
 
+def read_instructions(typed: str) -> SettingsChange:
+    """Return the instructions as they were typed; none: none."""
+    return SettingsChange(frozenset({"instructions"}), ChosenSettings(instructions=typed or None))
+
+
+def read_limits(typed: str) -> SettingsChange:
+    """Return the three limits of a day. Raises ValueError where they are not three numbers."""
+    numbers = [parse_limit(one) for one in re.split(r"[,;]?\s+|[,;]", typed.strip())]
+    if len(numbers) != len(LIMIT_LABELS) or None in numbers:
+        raise ValueError(f"{typed!r} is not three numbers.")
+    chosen = dict(zip(LIMIT_LABELS, typed_limits(numbers), strict=True))
+    return SettingsChange(frozenset(chosen), ChosenSettings.from_mapping(chosen))
+
+
+def typed_limits(numbers: Iterable[float | None]) -> list[str]:
+    """Return limits as they are typed and kept."""
+    return [f"{number or 0:.10g}" for number in numbers]
+
+
+_TYPED = {
+    MenuOption.TYPE_LANGUAGES: FormKind.LANGUAGES,
+    MenuOption.TYPE_INSTRUCTIONS: FormKind.INSTRUCTIONS,
+    MenuOption.TYPE_LIMITS: FormKind.LIMITS,
+}
+
+
 def _read_other(values: Sequence[str]) -> SettingsChange | FormKind:
-    if MenuOption.TYPE_LANGUAGES in values:
-        return FormKind.LANGUAGES
+    for option, form in _TYPED.items():
+        if option in values:
+            return form
     if MenuOption.DEFAULTS in values:
         return SettingsChange.to_defaults()
     chosen = _settings_in(values)
@@ -194,6 +233,25 @@ def languages_form(place_id: str) -> SanitizedForm:
     return _text_form("Languages", form, label, 200, required=False, example="English, German")
 
 
+def instructions_form(place_id: str, now: str) -> SanitizedForm:
+    """Ask for instructions, with those of now to change."""
+    form, hint = (
+        FormId(FormKind.INSTRUCTIONS, place_id),
+        "A model follows them; “payroll -> #payroll-help” works without one",
+    )
+    return _text_form(
+        "Instructions", form, INSTRUCTIONS_LABEL, LONGEST_INSTRUCTIONS, description=hint, required=False, now=now
+    )
+
+
+def limits_form(place_id: str, now: Iterable[float]) -> SanitizedForm:
+    """Ask for the limits of a day, with those of now to change."""
+    form, label = FormId(FormKind.LIMITS, place_id), "Answers a person, answers here, money here"
+    hint = "A day, as three numbers; 0: no limit. Money is for the model."
+    typed = ", ".join(typed_limits(now))
+    return _text_form("Limits of a day", form, label, 40, description=hint, example="20, 200, 5", now=typed)
+
+
 def _text_form(
     title: str,
     form: FormId,
@@ -203,6 +261,7 @@ def _text_form(
     description: str | None = None,
     required: bool = True,
     example: str | None = None,
+    now: str | None = None,
 ) -> SanitizedForm:
     """Make a form of one text: a line where there is an example, else a paragraph."""
     field = ui.TextInput[ui.Modal](
@@ -211,6 +270,7 @@ def _text_form(
         required=required,
         custom_id=form.kind.value,
         placeholder=example,
+        default=now or None,
     )
     return SanitizedForm(title, form.encode(), ui.Label[ui.Modal](text=label, description=description, component=field))
 

@@ -149,8 +149,8 @@ class ModelEndpoint:
         """Reserve what a call may cost at most, and count and settle what it did. Raises ModelUnavailable."""
         bill = _Bill()
         reserved = self._prices.cost(request.tokens, cap)
-        if self._daily_budget is not None and not await self._daily_budget.reserve(reserved):
-            raise ModelUnavailable("Today's budget for the model is used up.", remedy="It is fresh at midnight UTC.")
+        if self._daily_budget is not None:
+            await self._daily_budget.reserve(reserved, meter.account)
         try:
             yield bill
         finally:
@@ -160,7 +160,7 @@ class ModelEndpoint:
                 meter.count_call(read, bill.written, cached=bill.cached, calls=bill.calls)
             if self._daily_budget is not None:
                 cost = self._prices.cost(read, bill.written, bill.cached)
-                await asyncio.shield(self._daily_budget.settle(reserved, cost))
+                await asyncio.shield(self._daily_budget.settle(reserved, cost, meter.account))
 
     async def stream(self, request: ModelRequest, meter: Meter) -> AsyncGenerator[str, None]:
         """Yield the reply's text in pieces. Raises what ``complete`` raises, also in the middle.

@@ -10,7 +10,14 @@ from adapters.slack.api.sanitizer import permit
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.payloads import ChoiceForm, CommandForm, FormValues, ReasonForm, SettingsForm, encode_form
 from adapters.slack.outbound.text import escape, shorten
-from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, threshold_name
+from core.model.channel_settings import (
+    LONGEST_INSTRUCTIONS,
+    MOST_OF_A_LIMIT,
+    ChannelSettings,
+    ChosenSettings,
+    ReplyStyle,
+    threshold_name,
+)
 from core.model.markdown_lines import without_marks
 from core.service.actions.answers import Quotes
 from core.service.actions.presses import HandedOver, OwnerTold, PressResult, Rated, Shared
@@ -19,6 +26,9 @@ from core.service.channel_settings import (
     BEHAVIOUR_LABELS,
     CHECKPOINT_LABELS,
     FOLLOW_UPS_LABEL,
+    INSTRUCTIONS_HINT,
+    INSTRUCTIONS_LABEL,
+    LIMIT_LABELS,
     PROFILE_LABELS,
     PROPOSALS_LABEL,
     REPLY_LABELS,
@@ -166,6 +176,8 @@ def settings(
             "Languages to answer in, separated by commas (empty: the asker's)",
             ", ".join(policy.languages),
         ),
+        _instructions(policy.instructions),
+        *(_limit(name, label, getattr(policy.limits, name)) for name, label in LIMIT_LABELS.items()),
     ]
     told = ("yes",) * now.proposal_digest
     rows.append(checkboxes("proposal_digest", "For admins", {"yes": PROPOSALS_LABEL}, told))
@@ -197,6 +209,8 @@ def read_settings(view: Mapping[str, Any], before: ChosenSettings) -> ChosenSett
         "follow_ups": "yes" if form.options("follow_ups") else "no",
         "reply_style": form.option("reply_style"),
         "languages": form.text("languages"),
+        "instructions": form.text("instructions"),
+        **{name: form.text(name) for name in LIMIT_LABELS},
         "proposal_digest": "yes" if form.options("proposal_digest") else "no",
         "closed_to_partners": "yes" if form.options("closed_to_partners") else "no",
         "handoff": "" if handoff == "none" else handoff,
@@ -259,6 +273,18 @@ def multi_select(name: str, label: str, options: Mapping[str, str], chosen: Sequ
     element["options"] = [option(value, text) for value, text in offered.items()]
     if initial := [option(value, offered[value]) for value in chosen if value in offered]:
         element["initial_options"] = initial
+    return input_block(name, label, element)
+
+
+def _instructions(text: str) -> blocks.Block:
+    element: dict[str, Any] = {"type": "plain_text_input", "multiline": True, "max_length": LONGEST_INSTRUCTIONS}
+    given = {"initial_value": text} if text else {}
+    return input_block("instructions", INSTRUCTIONS_LABEL, element | given, hint=INSTRUCTIONS_HINT)
+
+
+def _limit(name: str, label: str, now: float) -> blocks.Block:
+    element: dict[str, Any] = {"type": "number_input", "is_decimal_allowed": name == "channel_money", "min_value": "0"}
+    element |= {"max_value": str(MOST_OF_A_LIMIT), "initial_value": f"{now:.10g}"}
     return input_block(name, label, element)
 
 

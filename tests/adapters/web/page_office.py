@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +26,9 @@ from adapters.web.pages import Pages
 from adapters.web.platform import WebPlatform
 from adapters.web.setup_screen import SetupScreen
 from adapters.web.source_screen import DocumentPages, SourceScreen
+from adapters.web.usage_screen import UsageScreen
 from core.model.channel_settings import ChannelSettings
+from core.model.clock import Days
 from core.model.document_content import FileContent, LocalFile, NamedFile
 from core.model.errors import DocumentRejected, NotFound
 from core.model.health import Check, Health, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
@@ -238,6 +240,7 @@ class PageOffice:
                 turns,
                 _examined,
             ),
+            UsageScreen(pages, scene.usage_book, Days(scene.clock, UTC), room.queries),
             SourceScreen(
                 pages,
                 conversations,

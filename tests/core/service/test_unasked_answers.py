@@ -9,6 +9,7 @@ from itertools import count
 import pytest
 
 from core.model.answer import Answer, Citation, Claim, ClaimVerdict, Outcome, Support, Verdict
+from core.model.budget import NOBODY, Account
 from core.model.channel_settings import (
     NEVER,
     ChannelSettings,
@@ -191,13 +192,13 @@ class _Budget(DailyBudget):
     def __init__(self, share: float) -> None:
         self.share = share
 
-    async def reserve(self, amount: float) -> bool:
-        return True
+    async def reserve(self, amount: float, account: Account = NOBODY) -> None:
+        pass
 
     async def spent_share(self) -> float:
         return self.share
 
-    async def settle(self, reserved: float, spent: float) -> None:
+    async def settle(self, reserved: float, spent: float, account: Account = NOBODY) -> None:
         pass
 
 

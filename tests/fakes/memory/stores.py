@@ -24,7 +24,7 @@ from core.ports.memory import AskedQuestion, Checkpoints, Feedback, FeedbackStor
 from core.ports.message_state import CancelReason
 from core.ports.platform import ChannelSettingsStore
 from core.ports.question_log import LoggedQuestion, QuestionLog
-from core.ports.usage import TraceStore
+from core.ports.usage import AnswerCounts, TraceStore, UsageBook, UsageRow
 
 
 @dataclass(slots=True)
@@ -483,3 +483,35 @@ class InProcessAudit(Audit):
     async def recent(self, limit: int = 100) -> Sequence[AuditEntry]:
         """The newest entries, newest first."""
         return self._entries[::-1][:limit]
+
+
+class InProcessAnswerCounts(AnswerCounts):
+    """Counts of one day, which never ends."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    async def take(self, most: Sequence[tuple[str, int]]) -> str:
+        for name, number in most:
+            if self.counts[name] >= number:
+                return name
+        self.counts.update(name for name, _ in most)
+        return ""
+
+
+class InProcessUsageBook(UsageBook):
+    """A list of what was booked, added up when it is read."""
+
+    def __init__(self) -> None:
+        self.booked: list[UsageRow] = []
+
+    async def book(self, used: UsageRow) -> None:
+        self.booked.append(used)
+
+    async def rows(self, days: Sequence[str]) -> Sequence[UsageRow]:
+        sums: dict[tuple[str, str, str], UsageRow] = {}
+        for one in self.booked:
+            key = (one.day, one.place, one.base)
+            if one.day in days:
+                sums[key] = sums[key].plus(one) if key in sums else one
+        return list(sums.values())

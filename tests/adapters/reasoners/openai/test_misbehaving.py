@@ -12,7 +12,7 @@ from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.reasoners.openai.request import ModelRequest
 from adapters.reasoners.openai.tools import MOST_ACTIONS
 from core.model.answer import Claim
-from core.model.budget import Meter, Prices
+from core.model.budget import NOBODY, Account, Meter, Prices
 from core.model.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
 from core.model.inquiry import Insufficient, Investigate, ReadSection, Reply, SearchKnowledge, Sufficient
 from core.ports.usage import DailyBudget
@@ -405,10 +405,10 @@ class Ledger(DailyBudget):
     def __init__(self) -> None:
         self.spent = 0.0
 
-    async def reserve(self, amount: float) -> bool:
-        return True
+    async def reserve(self, amount: float, account: Account = NOBODY) -> None:
+        pass
 
-    async def settle(self, reserved: float, spent: float) -> None:
+    async def settle(self, reserved: float, spent: float, account: Account = NOBODY) -> None:
         self.spent += spent
 
     async def spent_share(self) -> float:

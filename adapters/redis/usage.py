@@ -1,0 +1,143 @@
+"""Budgets, counts of answers and sums of what was used, a hash a day in Redis.
+
+Each is checked and counted in one call, so that a hundred questions at once cannot go over a limit.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from redis.asyncio import Redis
+
+from adapters.redis.client import bounded_call
+from adapters.redis.keys import tagged_key
+from core.model.budget import NOBODY, Account
+from core.model.clock import Days
+from core.model.errors import ModelFailure, ModelUnavailable
+from core.ports.usage import AnswerCounts, DailyBudget, UsageBook, UsageRow
+
+_TTL = 3 * 24 * 3600  # seconds: yesterday's counts are of no use the day after tomorrow
+_ALL = ""  # the field of what all channels together have spent
+USAGE_DAYS = 32  # that sums are kept: a month is shown
+MOST_ROWS = 2_000  # channels with their bases, of one day; what is beyond is added up in one row
+_SUMS = ("answers", "quotes", "not_found", "tokens", "cost")
+
+# KEYS day; ARGV amount ttl field limit …; a limit is empty where there is none
+_TAKE = """
+for i = 3, #ARGV, 2 do
+  local most = tonumber(ARGV[i + 1])
+  if most and tonumber(redis.call('HGET', KEYS[1], ARGV[i]) or '0') + tonumber(ARGV[1]) > most then return i end
+end
+for i = 3, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[1], ARGV[i], ARGV[1]) end
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+return 0
+"""
+
+# KEYS day; ARGV most ttl row other name amount …
+_BOOK = """
+local row = ARGV[3]
+if redis.call('HEXISTS', KEYS[1], 'cost ' .. row) == 0 and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[1]) then
+  row = ARGV[4]
+end
+for i = 5, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[1], ARGV[i] .. ' ' .. row, ARGV[i + 1]) end
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+"""
+
+
+class RedisDailyBudget(DailyBudget):
+    """The budget of all channels together (None: no limit), and those of channels that have one."""
+
+    def __init__(self, client: Redis, days: Days, budget: float | None) -> None:
+        self._client = client
+        self._days = days
+        self._budget = budget
+        self._take = client.register_script(_TAKE)
+
+    async def reserve(self, amount: float, account: Account = NOBODY) -> None:
+        """Set this much of today's budgets aside. Raises ModelUnavailable."""
+        if fields := self._fields(account):
+            async with bounded_call():
+                over = int(await self._take(keys=[self._today()], args=[f"{amount:.9f}", _TTL, *fields]))
+            if over:
+                whose = "This channel's budget" if fields[over - 3] else "The budget"
+                used = f"{whose} for the writing model is used up for today, until {self._days.end}."
+                raise ModelUnavailable(used, kind=ModelFailure.BUDGET)
+
+    async def spent_share(self) -> float:
+        """How much of what all may cost today is spent or set aside: 0 for nothing, 1 for all."""
+        if self._budget is None:
+            return 0.0
+        async with bounded_call():
+            spent = float(await self._client.hget(self._today(), _ALL) or 0.0)
+        return spent / self._budget if self._budget else 1.0
+
+    async def settle(self, reserved: float, spent: float, account: Account = NOBODY) -> None:
+        """Give back what was set aside, and book what was spent."""
+        if fields := self._fields(account):
+            unlimited = [part for field in fields[::2] for part in (field, "")]
+            async with bounded_call():
+                await self._take(keys=[self._today()], args=[f"{spent - reserved:.9f}", _TTL, *unlimited])
+
+    def _fields(self, account: Account) -> list[str]:
+        """Return each field that is counted, with its limit behind it."""
+        of_all = [] if self._budget is None else [_ALL, str(self._budget)]
+        return [*of_all, account.place, str(account.daily)] if account.daily else of_all
+
+    def _today(self) -> str:
+        return tagged_key(f"spent:{self._days.today()}")
+
+
+class RedisAnswerCounts(AnswerCounts):
+    """A field for each name that has had an answer today."""
+
+    def __init__(self, client: Redis, days: Days) -> None:
+        self._client = client
+        self._days = days
+        self._take = client.register_script(_TAKE)
+
+    async def take(self, most: Sequence[tuple[str, int]]) -> str:
+        """Count one answer under each name, or return the name that has had as many as it may."""
+        fields = [str(part) for pair in most for part in pair]
+        async with bounded_call():
+            over = int(await self._take(keys=[tagged_key(f"answers:{self._days.today()}")], args=[1, _TTL, *fields]))
+        return fields[over - 3] if over else ""
+
+
+class RedisUsageBook(UsageBook):
+    """Sums of a day by channel and base, for a month."""
+
+    def __init__(self, client: Redis, *, most: int = MOST_ROWS) -> None:
+        self._client = client
+        self._most = most * len(_SUMS)
+        self._book = client.register_script(_BOOK)
+
+    async def book(self, used: UsageRow) -> None:
+        """Add this to its day."""
+        sums = asdict(used)
+        added = [part for name in _SUMS if sums[name] or name == "cost" for part in (name, f"{sums[name]:.9f}")]
+        rows = [json.dumps([used.place, used.base]), json.dumps(["", ""])]
+        async with bounded_call():
+            await self._book(keys=[_usage_key(used.day)], args=[self._most, USAGE_DAYS * 24 * 3600, *rows, *added])
+
+    async def rows(self, days: Sequence[str]) -> Sequence[UsageRow]:
+        """Return what was used on these days."""
+        found = []
+        for day in days:
+            async with bounded_call():
+                stored = await self._client.hgetall(_usage_key(day))
+            sums: dict[str, dict[str, float]] = {}
+            for field, value in stored.items():
+                name, _, row = str(field).partition(" ")
+                sums.setdefault(row, {})[name] = float(value)
+            found += [_row(day, row, values) for row, values in sums.items()]
+        return found
+
+
+def _row(day: str, row: str, sums: dict[str, float]) -> UsageRow:
+    place, base = json.loads(row)
+    whole = {name: round(value) for name, value in sums.items() if name != "cost"}
+    return UsageRow(day, place, base, cost=sums.get("cost", 0.0), **whole)
+
+
+def _usage_key(day: str) -> str:
+    return tagged_key(f"usage:{day}")
