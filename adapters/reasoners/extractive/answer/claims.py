@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from adapters.reasoners.extractive import weights
-from core.model.answer import Support
+from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.knowledge import Passage
 from core.model.markdown_lines import LIST_ITEM, is_table_rule
 from core.model.text import content_words, sentences, words
@@ -69,6 +69,14 @@ def verbatim(claim: str, evidence: Iterable[str]) -> bool:
     if not whole:
         return False
     return any(whole in text or all(line in text for line in lines) for text in texts)
+
+
+def verdict_on(claim: Claim, passages: Sequence[Passage], question: str) -> ClaimVerdict:
+    """Return the verdict on a claim: what stands there word for word holds, all else is compared."""
+    if verbatim(claim.text, [passage.text for passage in passages]):
+        return ClaimVerdict(claim, Support.SUPPORTED, by_words=True)
+    judged = judge_claim(claim.text, passages, question)
+    return ClaimVerdict(claim, judged.support, judged.confidence, judged.sentence, judged.fault, by_words=True)
 
 
 def judge_claim(claim: str, passages: Sequence[Passage], question: str = "") -> Judgement:

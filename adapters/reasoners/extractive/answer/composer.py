@@ -16,11 +16,14 @@ from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, repeats_t
 from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, family
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
+from adapters.reasoners.extractive.question.intent import Intent, kind_of, split_question
+from adapters.reasoners.extractive.question.query_translation import note_of_translation
 from core.model.answer import Outcome
 from core.model.conversation import Thread, Turn
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.inquiry import Inquiry
 from core.model.knowledge import Passage, list_titles
+from core.model.languages import language_of
 from core.model.markdown_lines import without_links
 from core.model.passage_units import units
 from core.model.text import without_markers, words
@@ -30,6 +33,37 @@ _QUOTES = 3  # for one need, before what completes them
 _QUOTES_OF_MANY = 2  # for each of several needs
 MOST_AROUND = 8  # units of the passages that were quoted from
 MOST_BESIDE = 3  # units of others
+
+
+def compose(
+    inquiry: Inquiry,
+    thread: Thread,
+    evidence: Sequence[Evidence],
+    found: Sequence[tuple[str, Sequence[ScoredUnit]]],
+    asked_for: str,
+) -> Iterator[str]:
+    """Return the answer in pieces: the quotes, the documents on a topic, or more of what was quoted before.
+
+    ``asked_for`` is the question before it was read in the words of what was found.
+    """
+    ranked = found[0][1]
+    if (asked := split_question(inquiry.question)).lists_documents:
+        yield from list_documents(asked.question, ranked)
+    elif kind_of(inquiry.question, in_thread=bool(thread.turns)) is not Intent.MORE:
+        yield from answer(inquiry, found)
+    elif further := quote_more(thread, evidence, ranked):
+        yield from render(further)
+    else:
+        yield DraftRemark(nothing_more(inquiry.library))
+        yield from answer(inquiry, found)
+    quoted = next((one.evidence.passage.text for one in ranked), "")
+    if language_of(quoted) == "en" and (note := note_of_translation(asked_for, inquiry.standalone)):
+        yield DraftRemark(note)
+
+
+def quote_files(question: str, ranked: Sequence[ScoredUnit], files: Sequence[Evidence]) -> str:
+    """Return what files say, without marks: they are no documents that a mark could lead to."""
+    return without_markers("".join(render(choose_quotations(question, ranked, _QUOTES, files)))).strip()
 
 
 def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) -> Iterator[str]:

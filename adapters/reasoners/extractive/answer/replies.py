@@ -36,6 +36,7 @@ _SMALL_TALK = {
         "evidence, I say that the documents don't say."
     ),
 }
+_SUMMARY = 1_200  # characters
 _RECAP_TURNS = 5
 _SHORT = 2  # sentences in a shortened answer
 _MARK = re.compile(r"\s?\[(\d{1,4})\]")
@@ -142,6 +143,17 @@ _OF_THREAD: dict[Intent, Callable[[Thread], str]] = {
     Intent.OBJECTION: _objection,
     Intent.DOUBT: _assurance,
 }
+
+
+def summarise(summary: str, turns: Sequence[Turn]) -> str:
+    """Return the questions with the sentence that answered each, newest kept when it grows too long."""
+    lines = summary.splitlines()
+    for turn in turns:
+        gist = without_marks(best_of(turn, 1))
+        lines.append(f"- {turn.rewritten or turn.question} → {gist or 'not in the documents'}")
+    while len("\n".join(lines)) > _SUMMARY and len(lines) > 1:
+        lines.pop(0)
+    return "\n".join(lines)[:_SUMMARY]
 
 
 def with_evidence_ids(text: str, citations: Sequence[Citation]) -> str:

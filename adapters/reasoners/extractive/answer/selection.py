@@ -5,12 +5,13 @@ How they look is ``quote_markdown``'s business.
 
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER, Quotation
+from adapters.reasoners.extractive.evidence.clarification import chosen_reading
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, topic_words
 from adapters.reasoners.extractive.evidence.versions import family, other_version
 from adapters.reasoners.extractive.question.answer_type import (
@@ -41,17 +42,16 @@ def rank_units(
     inquiry: Inquiry,
     weighed: Sequence[WeighedPassage],
     grades: Sequence[Grade | None],
-    chosen: Collection[str],
     *,
     of_many: bool,
 ) -> list[ScoredUnit]:
     """Return the units of all passages for one need, best first.
 
-    What stands in a document that a person chose, by its title, counts more. One need ``of_many`` is met only by
+    What stands in the document of the reading that a person chose counts more. One need ``of_many`` is met only by
     passages that count for it by themselves.
     """
     found: list[ScoredUnit] = []
-    pool = inquiry.library.items_found()
+    pool, chosen = inquiry.library.items_found(), chosen_reading(inquiry)[1]
     for one, grade in zip(weighed, grades, strict=True):
         if of_many and grade and grade.score < inquiry.cutoff and not inquiry.caveats:
             continue

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from adapters.reasoners.extractive.question.names import word_list
 from core.model.evidence import Evidence, Grade
-from core.model.inquiry import CheckpointKind, Inquiry
+from core.model.inquiry import CheckpointKind, Inquiry, Investigate
 from core.model.text import content_words, words
 
 _UNDERSPECIFIED = re.compile(
@@ -60,6 +60,13 @@ def chosen_reading(inquiry: Inquiry) -> tuple[str, tuple[str, ...]]:
             if question.endswith(place := f" ({title})?"):
                 return f"{question.removesuffix(place)}?", (title,)
     return question, ()
+
+
+def needs_of(inquiry: Inquiry) -> tuple[str, ...]:
+    """Return the questions that an answer has to meet, one by one."""
+    if isinstance(inquiry.plan, Investigate) and len(inquiry.plan.queries) > 1:
+        return inquiry.plan.queries
+    return (chosen_reading(inquiry)[0],)
 
 
 def question_back(question: str) -> str:

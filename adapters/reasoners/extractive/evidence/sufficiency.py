@@ -10,12 +10,26 @@ from collections.abc import Iterable, Sequence
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.tables.releases import asks_of_releases, changelogs_in
-from adapters.reasoners.extractive.evidence.other_languages import in_english
+from adapters.reasoners.extractive.evidence.answer_odds import NEAR
+from adapters.reasoners.extractive.evidence.clarification import needs_of, question_back, readings
+from adapters.reasoners.extractive.evidence.other_languages import in_english, in_their_words
 from adapters.reasoners.extractive.evidence.scoring import coverage, rarity_of, word_weights
 from adapters.reasoners.extractive.question.aggregation import aggregation_of, lists_rows
 from adapters.reasoners.extractive.question.names import names
+from adapters.reasoners.extractive.question.query_translation import note_of_translation
 from core.model.evidence import Evidence
-from core.model.inquiry import Inquiry, Investigate, ReadSection, SearchAction, SearchKnowledge, SearchSource
+from core.model.inquiry import (
+    AskBack,
+    Decision,
+    Inquiry,
+    Insufficient,
+    Investigate,
+    ReadSection,
+    SearchAction,
+    SearchKnowledge,
+    SearchSource,
+    Sufficient,
+)
 from core.model.languages import language_of
 from core.model.passage_units import Form, units
 from core.model.text import content_words, words
@@ -28,6 +42,39 @@ _CALENDAR = re.compile(
     r"|october|november|december)\b|^(?:19|20)\d\d$",
     re.IGNORECASE,
 )
+
+
+def decide(inquiry: Inquiry, read: Inquiry) -> Decision:
+    """Ask back between readings, search on, or be content; ``read`` is the inquiry in the words of what was found."""
+    decision = _decide_as_read(read)
+    again = as_corrected(inquiry, needs_of(inquiry), needs_of(read))
+    language = language_of(inquiry.standalone)
+    relevant = inquiry.library.relevant(inquiry.cutoff)
+    if language != "en" and any(language_of(item.passage.text) == language for item in relevant):
+        again = ()  # it is answered in its own language
+    if not again or isinstance(decision, AskBack):
+        return decision
+    others = decision.actions if isinstance(decision, Insufficient) else ()
+    translated = note_of_translation(inquiry.standalone, read.standalone)
+    missing = "the question in English" if translated else "what is probably meant by the misspelt words"
+    return Insufficient(missing, (*again, *others))
+
+
+def _decide_as_read(inquiry: Inquiry) -> Decision:
+    relevant = inquiry.library.relevant(inquiry.cutoff)
+    if not inquiry.refining and (options := readings(inquiry.standalone, tuple(inquiry.library))):
+        return AskBack(question_back(inquiry.standalone), options, "several readings")
+    for missing, actions in (
+        ("the releases", rest_of_changelog(inquiry)),
+        ("the rest of the table", rest_of_table(inquiry, inquiry.library.relevant(NEAR))),
+        ("what it says in another language", in_their_words(inquiry, relevant)),
+    ):
+        if actions:
+            return Insufficient(missing, actions)
+    missing, actions = next_actions(inquiry, relevant)
+    if missing or actions:
+        return Insufficient(missing, actions)
+    return Sufficient("the best passages cover the question")
 
 
 def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tuple[SearchAction, ...]]:

@@ -1,4 +1,4 @@
-"""What a thread lends to a question: what was asked and answered in it, and the files that hang on the question.
+"""What a message is taken for, and what its thread lends to it: what was asked before, and the files that hang on it.
 
 Files are evidence for that question alone: nothing of them is kept.
 """
@@ -8,13 +8,20 @@ from collections.abc import Iterator, Sequence
 
 from adapters.reasoners.extractive.answer import replies
 from adapters.reasoners.extractive.evidence.reading import ALONE, Leaning
-from adapters.reasoners.extractive.question.follow_up import LEADING, ResolvedQuestion, pronoun_in
-from adapters.reasoners.extractive.question.intent import split_question
+from adapters.reasoners.extractive.question.follow_up import (
+    LEADING,
+    ResolvedQuestion,
+    pronoun_in,
+    resolve,
+    resolve_part,
+)
+from adapters.reasoners.extractive.question.intent import Intent, kind_of, overview_of, split_question
 from adapters.reasoners.extractive.question.names import names
+from adapters.reasoners.extractive.question.parts import sides_of
 from core.model.answer import Outcome
 from core.model.conversation import ContextMessage, Exchange, Role, Thread, Turn
 from core.model.evidence import Evidence, Hit
-from core.model.inquiry import Inquiry, Investigate
+from core.model.inquiry import AskBack, Inquiry, Investigate, Plan
 from core.model.knowledge import Passage
 from core.model.text import content_words, sentences
 
@@ -39,7 +46,51 @@ _NAMES_IT = re.compile(
 )
 
 
-def without_naming(question: str) -> str:
+def plan_without_search(inquiry: Inquiry, thread: Thread) -> Plan | None:
+    """Return what small talk and questions about the thread or the bases get; None for all other questions."""
+    if overview := overview_of(inquiry.question, {base.name for base in inquiry.bases}):
+        return overview
+    kind = kind_of(inquiry.question, in_thread=bool(thread.turns))
+    if kind is Intent.MORE and thread.last and (question := thread.last.rewritten):
+        return Investigate(question, (question,), "more of what was asked last", resolved_from_thread=True)
+    return None if kind is None else replies.reply_to(kind, thread)
+
+
+def plan_searches(inquiry: Inquiry, thread: Thread) -> Plan:
+    """Return what to search for, with what the thread lends to the question put in."""
+    asked = split_question(inquiry.question)
+    needs: list[str] = []
+    reasons: list[str] = []
+    leans = False
+    earlier = exchanges(thread)
+    for number, need in enumerate(asked.needs):
+        # A later part leans on the earlier ones where it says so, or names but one thing: "what's the extension?".
+        resolved = resolve(need, earlier) if not number or pronoun_in(need) else resolve_part(need, needs)
+        if resolved.stuck:
+            return AskBack("What do you mean? Tell me a word or two about what you are looking for.")
+        needs.append(resolved.question)
+        reasons.extend([resolved.reason] if resolved.reason else [])
+        leans = leans or (_goes_on(need, resolved) and not resolved.amends)
+        earlier = (*earlier, Exchange(resolved.question))
+    question = " ".join(needs)
+    if len(needs) == 1 and (sides := sides_of(question)):
+        needs = list(sides)
+    return Investigate(
+        question,
+        tuple(needs),
+        "; ".join(reasons),
+        sources_first=asked.sources_first,
+        resolved_from_thread=bool(reasons),
+        leans_on=_quoted_last(thread) if leans else (),
+    )
+
+
+def question_of_files(question: str) -> str:
+    """Return the question without its padding and the words that only point to the file."""
+    return _without_naming(split_question(question).question)
+
+
+def _without_naming(question: str) -> str:
     """Return the question without the words that only point to the file."""
     return " ".join(_NAMES_IT.sub(" ", question).split()) or question
 
@@ -118,13 +169,13 @@ def leaning_of(inquiry: Inquiry) -> Leaning:
     return Leaning(split_question(inquiry.question).question if alone else "", plan.leans_on)
 
 
-def goes_on(need: str, resolved: ResolvedQuestion) -> bool:
+def _goes_on(need: str, resolved: ResolvedQuestion) -> bool:
     """Whether a question in a thread goes on with what was said: it was put in other words, or says little itself."""
     short = len(content_words(need)) <= _SAYS_LITTLE and not names(need)
     return bool(resolved.reason or pronoun_in(need) or LEADING.match(need)) or short
 
 
-def quoted_last(thread: Thread) -> tuple[str, ...]:
+def _quoted_last(thread: Thread) -> tuple[str, ...]:
     """Return the titles that the last answer cited."""
     cited = (turn.citations for turn in reversed(thread.turns) if turn.outcome is Outcome.ANSWERED)
     return tuple(dict.fromkeys(one.title for one in next(cited, ())))
