@@ -9,8 +9,9 @@ from core.model.jobs import JobKind
 from core.model.knowledge import Document, KnowledgeBase, Passage, find_base, matching_sources, redact_link
 from core.ports.catalog import Catalog, RemovedDocument
 from core.ports.index import Index, Scope
-from core.ports.job_store import SiteStore
+from core.ports.job_store import ProposalStore, SiteStore
 from core.retrieval.hybrid import Retriever
+from core.service.disputes.decisions import withdraw_decision
 from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.queries import KnowledgeQueries, not_one, page_of
@@ -43,6 +44,7 @@ class Removals:
     job_queue: JobQueue
     schedules: Schedules
     queries: KnowledgeQueries
+    proposal_store: ProposalStore
 
     async def remove(self, command: KbCommand, caller: Caller) -> KbResult:
         """REMOVE of a document, or of a whole base: asked first, done once it is confirmed."""
@@ -62,6 +64,8 @@ class Removals:
             return RemovalPreview(base.name, confirm, documents=len(documents))
         gone = await self.trash.remove_base(base, caller.person.id)
         await self.schedules.remove(base.name)
+        for document in gone:
+            await withdraw_decision(self.proposal_store, document.source)
         for site in await self.site_store.sites(base.name):
             await self.site_store.save_site(replace(site, pages={}))
         job = await self.job_queue.queue_documents(JobKind.REMOVE, gone, base.name, caller)
@@ -75,6 +79,7 @@ class Removals:
                 document.knowledge_base, OfferedCommand("Remove it", asked, once=True), document.title
             )
         passages = await self.trash.remove(document, caller.person.id)
+        await withdraw_decision(self.proposal_store, document.source)
         await self.schedules.remove(document.knowledge_base, document.source)
         return DocumentRemoved(
             title=document.title,
