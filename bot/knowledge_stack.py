@@ -69,7 +69,6 @@ class KnowledgeStack:
     scheduler: Scheduler
     connections: Connections
     settings: Settings
-    blob_stores: Mapping[str, BlobStore]  # by the names that a backup has them under
 
     def worker(self, name: str, platforms: Mapping[str, PlatformCapabilities], *, lanes: int = 2) -> "JobWorker":
         """Return who does the jobs in this process, with what these platforms lend."""
@@ -182,7 +181,6 @@ def knowledge_stack(
         scheduler=wired.scheduler,
         connections=wired.connections,
         settings=settings,
-        blob_stores={"kept": blobs, "originals": kept_originals},
     )
 
 

@@ -61,7 +61,8 @@ async def run(role: ProcessRole = ProcessRole.ALL) -> int:
             remedy="footnote setup does it, step by step; footnote web works without.",
         )
     stop, name = _stop_on_signals(), _process_name()
-    models = role.works or settings.embedding_model is not None  # of another model only loading tells the dimension
+    unknown = settings.embedding_model is not None and not settings.embedding_base_url
+    models = role.works or unknown  # of another model only loading tells the dimension
     try:
         async with (
             open_footnote(settings, models=models, wait=False) as footnote,
@@ -135,7 +136,7 @@ class _ServedPlatform:
             role=role.value,
             registry=footnote.processes,
             leases=footnote.leases,
-            blobs=footnote.knowledge_stack.blob_stores["originals"],
+            blobs=footnote.originals,
         )
         self._readiness = Readiness(
             footnote, self._stores, self._supervised, settings.home, lambda: _model_failure(footnote)

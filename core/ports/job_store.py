@@ -159,5 +159,8 @@ class ProposalStore(Protocol):
     async def open_decisions(self) -> Sequence[Decision]:
         """Approvals whose job may not be in line yet, oldest first."""
 
+    async def reopen(self, proposal_id: str) -> None:
+        """Forget what was decided, so that it may be proposed again."""
+
     async def settle(self, proposal_id: str) -> None:
         """Forget what was proposed once the job of its approval is queued; who decided stays known."""

@@ -68,6 +68,8 @@ class Office:
         self.audit = InProcessAudit()
         self.pace_seconds = pace_seconds
         self.library = Library(self.scene, self.audit) if library else None
+        own = InProcessProposalStore(self.scene.state)
+        self.proposal_store = self.library.proposal_store if self.library is not None else own
         self.kb = self.library.kb_service if self.library is not None else kb
         self.allowed_bots = allowed_bots
         self.dev_guild = str(discord.guild_id) if dev_guild else None
@@ -85,7 +87,7 @@ class Office:
             message_states=self.message_states,
             checkpoints=self.scene.checkpoints,
             defaults=ChannelSettings(),
-            disputes=DisputeReports(InProcessProposalStore(self.scene.state), self.scene.clock),
+            disputes=DisputeReports(self.proposal_store, self.scene.clock),
         )
         return DiscordPlatform(
             token=self.discord.token,

@@ -95,7 +95,15 @@ def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
         job_commands=JobCommands(queries, job_queue, jobs, deps.site_store, audit, repair),
         schedules=schedules,
         removals=Removals(
-            deps.catalog, deps.index, deps.retriever, deps.trash, deps.site_store, job_queue, schedules, queries
+            deps.catalog,
+            deps.index,
+            deps.retriever,
+            deps.trash,
+            deps.site_store,
+            job_queue,
+            schedules,
+            queries,
+            deps.proposal_store,
         ),
         bases=Bases(deps.catalog, queries, deps.forms),
         proposals=proposals,
