@@ -43,7 +43,7 @@ from core.model.incoming_events import ReplyMode, ReplyTarget
 from core.service.actions.answers import Quotes
 from core.service.actions.presses import (
     RATINGS,
-    AnswerAction,
+    AnswerButton,
     AnswerPress,
     HandedOver,
     OwnerTold,
@@ -78,11 +78,11 @@ class RatingButtons:
         self._app = app
         self._kb = kb
 
-    async def rate(self, interaction: Interaction, action: AnswerAction, press: AnswerPress) -> None:
+    async def rate(self, interaction: Interaction, action: AnswerButton, press: AnswerPress) -> None:
         """Keep it; who was not helped is asked why, in a form."""
         async with asyncio.timeout(LOOK_UP_SECONDS), press_button(self._app.user_actions.answers, action, press):
             pass
-        if action is AnswerAction.HELPFUL:
+        if action is AnswerButton.HELPFUL:
             await tell(interaction, THANKS)
         else:
             await respond(interaction.response.send_modal(reason_form(press.trace_id)))
@@ -151,16 +151,16 @@ class AnswerButtons:
                 )
             await acknowledge_press(interaction)
 
-    async def act(self, interaction: Interaction, action: AnswerAction, trace_id: str) -> None:
+    async def act(self, interaction: Interaction, action: AnswerButton, trace_id: str) -> None:
         """Do what one of an answer's buttons says."""
         async with report_errors(interaction):
             shown = await find_answer(self._app.answer_index, trace_id)
             if action in RATINGS:  # a form must be the first response
                 await self._ratings.rate(interaction, action, self._pressed(interaction, shown, trace_id, action))
                 return
-            if action is not AnswerAction.SHARE:
+            if action is not AnswerButton.SHARE:
                 await acknowledge(interaction, alone=True)
-            role = await self._role_to_call(interaction, shown) if action is AnswerAction.HANDOFF else 0
+            role = await self._role_to_call(interaction, shown) if action is AnswerButton.HANDOFF else 0
             pressed = self._pressed(interaction, shown, trace_id, action)
             async with press_button(self._app.user_actions.answers, action, pressed) as outcome:
                 await self._show_outcome(interaction, shown, outcome, role)
@@ -173,10 +173,10 @@ class AnswerButtons:
                     pass
 
     def _pressed(
-        self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str, action: AnswerAction
+        self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str, action: AnswerButton
     ) -> AnswerPress:
         async def place() -> Audience:
-            if action is AnswerAction.SHARE:  # only once its asker shares it
+            if action is AnswerButton.SHARE:  # only once its asker shares it
                 await acknowledge(interaction, alone=True)
             return await self._app.channel_access.audience_of_channel(shown.thread)
 

@@ -30,10 +30,10 @@ from core.model.answer import Answer
 from core.model.conversation import ThreadKey, Turn
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.model.incoming_events import IncomingMessage, ReplyTarget
-from core.service.actions.presses import AnswerAction, HandedOver, OwnerTold, PressResult, Shared, press_button
+from core.service.actions.presses import AnswerButton, HandedOver, OwnerTold, PressResult, Shared, press_button
 from core.service.actions.wording import NOBODY_TO_CALL, TOLD_OWNER
 from core.service.kb.results import is_success
-from core.service.one_time_actions import PressOutcome
+from core.service.one_time_use import PressOutcome
 
 log = structlog.get_logger(__name__)
 
@@ -48,13 +48,13 @@ class AnswerButtonListeners:
 
     def register(self, app: AsyncApp) -> None:
         """Register each button by its action id; those of suggested questions end in a number."""
-        app.action(blocks.QUOTES)(self._listener(self._shown(AnswerAction.QUOTES, views.QUOTES_TITLE)))
-        app.action(blocks.WHY)(self._listener(self._shown(AnswerAction.WHY, "Why")))
-        app.action(blocks.HANDOFF)(self._listener(self._done(AnswerAction.HANDOFF)))
-        app.action(blocks.OWNER)(self._listener(self._done(AnswerAction.OWNER)))
+        app.action(blocks.QUOTES)(self._listener(self._shown(AnswerButton.QUOTES, views.QUOTES_TITLE)))
+        app.action(blocks.WHY)(self._listener(self._shown(AnswerButton.WHY, "Why")))
+        app.action(blocks.HANDOFF)(self._listener(self._done(AnswerButton.HANDOFF)))
+        app.action(blocks.OWNER)(self._listener(self._done(AnswerButton.OWNER)))
         app.action(blocks.STOP)(self._listener(self._stop))
         app.action(re.compile(f"^{blocks.FOLLOW_UP}_"))(self._listener(self._ask_follow_up))
-        app.action(blocks.SHARE)(self._then_removed(self._done(AnswerAction.SHARE)))
+        app.action(blocks.SHARE)(self._then_removed(self._done(AnswerButton.SHARE)))
         app.action(blocks.AGAIN)(self._then_removed(self._ask_again))
         app.action(blocks.FEEDBACK)(self._listener(self._rate))  # both thumbs, which are one element
         app.view(views.REASON)(form_listener(self._keep_reason, self._reopen, self._announce, "reason"))
@@ -86,11 +86,11 @@ class AnswerButtonListeners:
 
         return listener
 
-    def _press(self, action: AnswerAction, press: Press) -> AbstractAsyncContextManager[PressResult]:
+    def _press(self, action: AnswerButton, press: Press) -> AbstractAsyncContextManager[PressResult]:
         pressed = self.workspace.pressed(press.thread, press.user, press.value, press.person)
         return press_button(self.workspace.user_actions.answers, action, pressed)
 
-    def _shown(self, action: AnswerAction, title: str) -> Callable[[Press], Awaitable[None]]:
+    def _shown(self, action: AnswerButton, title: str) -> Callable[[Press], Awaitable[None]]:
         """Show what this button stands for, for the one who pressed it. Raises ViewNotOpened."""
 
         async def show(press: Press) -> None:
@@ -102,11 +102,11 @@ class AnswerButtonListeners:
 
         return show
 
-    def _done(self, action: AnswerAction) -> Callable[[Press], Awaitable[None]]:
+    def _done(self, action: AnswerButton) -> Callable[[Press], Awaitable[None]]:
         """Do what this button stands for in the thread. Raises NotFound, Denied, AlreadyDone and Busy."""
 
         async def do(press: Press) -> None:
-            calls = action is AnswerAction.HANDOFF
+            calls = action is AnswerButton.HANDOFF
             handoff = (await self.workspace.settings(press.thread)).handoff if calls else ""
             if calls and not group_call(handoff):
                 raise NotFound(NOBODY_TO_CALL)
@@ -237,7 +237,7 @@ class AnswerButtonListeners:
         person = await self.workspace.access.person(thread.space, user)
         try:
             pressed = self.workspace.pressed(thread, user, trace_id, person, reason)
-            action = AnswerAction.HELPFUL if helpful else AnswerAction.UNHELPFUL
+            action = AnswerButton.HELPFUL if helpful else AnswerButton.UNHELPFUL
             async with press_button(self.workspace.user_actions.answers, action, pressed):
                 pass  # who was not helped has the form already
         except FootnoteError as error:

@@ -14,7 +14,7 @@ from adapters.slack.outbound.text import escape, link, safe_markdown, shorten, w
 from core.model.answer import Answer, Citation
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
-from core.service.actions.presses import RATINGS, ROWS, AnswerAction, actions_below
+from core.service.actions.presses import RATINGS, ROWS, AnswerButton, buttons_below
 from core.service.actions.wording import ANSWER_AGAIN, YOU_EDITED
 from core.service.text_splitter import split_markdown
 
@@ -182,16 +182,16 @@ def source_line(source: Citation, *, path: bool = True) -> str:
 
 
 _ACTION_IDS = {
-    AnswerAction.QUOTES: QUOTES,
-    AnswerAction.WHY: WHY,
-    AnswerAction.SHARE: SHARE,
-    AnswerAction.HANDOFF: HANDOFF,
-    AnswerAction.OWNER: OWNER,
+    AnswerButton.QUOTES: QUOTES,
+    AnswerButton.WHY: WHY,
+    AnswerButton.SHARE: SHARE,
+    AnswerButton.HANDOFF: HANDOFF,
+    AnswerButton.OWNER: OWNER,
 }
 
 
 def _buttons(answer: Answer, trace_id: str, *, handoff: bool, private: bool) -> list[Block]:
-    offered = actions_below(answer, handoff=handoff, private=private)
+    offered = buttons_below(answer, handoff=handoff, private=private)
     row = [button(ROWS[action].label, _ACTION_IDS[action], trace_id) for action in offered if action not in RATINGS]
     rows = [{"type": "actions", "block_id": "footnote_answer", "elements": row}] if row else []
     rows += _follow_ups(answer, trace_id)
@@ -200,7 +200,7 @@ def _buttons(answer: Answer, trace_id: str, *, handoff: bool, private: bool) -> 
 
 def quotes_button(trace_id: str) -> Block:
     """Return the button that shows the exact passages."""
-    return button(ROWS[AnswerAction.QUOTES].label, QUOTES, trace_id)
+    return button(ROWS[AnswerButton.QUOTES].label, QUOTES, trace_id)
 
 
 def feedback(trace_id: str) -> Block:
