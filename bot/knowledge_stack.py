@@ -204,7 +204,7 @@ def _connections(
         engine=SyncEngine(store, documents, ReaderClasses(deps.catalog), deps.clock),
         plugins=connector_plugin,
         http=partial(_open_http, settings),
-        box=FernetBox(settings.home, key, settings.footnote_secret_key_file),
+        box=FernetBox(settings.home, key),
         catalog=deps.catalog,
         ingestor=deps.ingestor,
         jobs=deps.jobs,
