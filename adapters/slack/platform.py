@@ -32,7 +32,7 @@ from adapters.slack.outbound.answer_records import SlackQuestionState
 from adapters.slack.outbound.answer_renderer import SlackMessage
 from adapters.slack.outbound.answer_surface import SlackQuestion
 from adapters.slack.outbound.answer_view import slack_answer_view
-from adapters.slack.outbound.messages import AgentSessions, Messages, SlackAnnouncements
+from adapters.slack.outbound.messages import AgentSessions, Messages, SlackAnnouncements, SlackOffers
 from adapters.slack.outbound.notices import SlackNotices
 from adapters.slack.workspace import SlackWorkspace
 from core.model.channel_settings import ChannelSettings
@@ -202,7 +202,8 @@ class SlackPlatform:
         workspace = self.workspace
         announcements = SlackAnnouncements(workspace.web, workspace.directory, workspace.access, workspace.messages)
         notices = SlackNotices(workspace.directory, workspace.access, workspace.messages)
-        return replace(capabilities, announcements=announcements, notices=notices)
+        offers = SlackOffers(workspace.messages)
+        return replace(capabilities, announcements=announcements, offers=offers, notices=notices)
 
     # --- as the message handler knows it
 

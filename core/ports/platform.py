@@ -13,6 +13,7 @@ from core.model.errors import NotFound
 from core.model.incoming_events import FileReference, Incoming, IncomingMessage, MessageRoute, Permissions
 from core.model.inquiry import Checkpoint
 from core.model.jobs import Job
+from core.model.person_answers import Offer
 from core.model.records import QuestionState, Record
 from core.ports.answer_view import AnswerView
 from core.ports.message_state import MessageStateStore
@@ -203,6 +204,16 @@ class Announcements(Protocol):
         """Say it, for everyone there, with no ping and no link. Raises Denied, NotFound, PlatformUnavailable."""
 
 
+class Offers(Protocol):
+    """How a platform asks one person something, with buttons, and disturbs nobody."""
+
+    async def ask(self, offer: Offer) -> None:
+        """Ask it: for their eyes alone where the platform can, else without a ping. It may be lost.
+
+        Raises PlatformUnavailable, Denied, NotFound.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class ReadersToday:
     """What a person may read in a channel today, and what everybody who reads there may."""
@@ -251,6 +262,7 @@ class PlatformCapabilities:
     transcript: Transcript | None = None
     card: JobCardView | None = None
     announcements: Announcements | None = None
+    offers: Offers | None = None
     notices: PersonalNotices | None = None
 
 

@@ -14,7 +14,8 @@ from discord import ui
 from adapters.discord.outbound.forms import SettingsMenu
 from adapters.discord.outbound.text import LABEL_LIMIT, clip
 from core.model.inquiry import Choice
-from core.service.actions.presses import ROWS, AnswerAction
+from core.model.person_answers import OFFER_LABELS, OfferAction
+from core.service.actions.presses import ROWS, AnswerButton
 from core.service.actions.wording import ANSWER_AGAIN
 from core.service.standing_answers.notices import MUTE_LABEL, OPEN_LABEL
 
@@ -22,12 +23,13 @@ Interaction = discord.Interaction[Any]
 Button = ui.Button[Any]
 AGAIN = "footnote:again:"
 _IDS = (
-    rf"footnote:(?:stop|again|correct|{'|'.join(AnswerAction)}):[0-9a-f]{{16}}",
+    rf"footnote:(?:stop|again|correct|{'|'.join(AnswerButton)}):[0-9a-f]{{16}}",
     r"footnote:ask:[0-9a-f]{16}:\d{1,2}",
     r"footnote:choose:[0-9a-f]{1,32}:[\w-]{1,40}",
     r"footnote:notices:mute",
     rf"footnote:(?:place|role):(?:{'|'.join(SettingsMenu)}):\d{{1,20}}",
     r"footnote:kb:[0-9a-f]{24}",
+    rf"footnote:offer:(?:{'|'.join(OfferAction)}):[0-9a-f]{{16}}",
 )
 
 
@@ -36,13 +38,14 @@ class ButtonHandlers:
     """What happens when something is pressed, chosen or sent."""
 
     stop: Callable[[Interaction, str], Awaitable[None]]
-    act: Callable[[Interaction, AnswerAction, str], Awaitable[None]]
+    act: Callable[[Interaction, AnswerButton, str], Awaitable[None]]
     ask_follow_up: Callable[[Interaction, str, int], Awaitable[None]]
     ask_again: Callable[[Interaction, str], Awaitable[None]]
     choose: Callable[[Interaction, str, str], Awaitable[None]]
     correct: Callable[[Interaction, str], Awaitable[None]]
     mute_notices: Callable[[Interaction], Awaitable[None]]
     choose_settings: Callable[[Interaction, SettingsMenu, str, list[str]], Awaitable[None]]
+    decide_answer: Callable[[Interaction, OfferAction, str], Awaitable[None]]
     use_kept_command: Callable[[Interaction, str], Awaitable[None]]
     on_submit: Callable[[Interaction], Awaitable[None]]
 
@@ -59,12 +62,9 @@ class Pressed(ui.DynamicItem[ui.Item[Any]], template="|".join(_IDS)):
         """Call the handler of this id."""
         do = cast("ButtonHandlers", interaction.client.button_handlers)
         match self.custom_id.split(":")[1:]:
-            case ["stop", trace]:
-                await do.stop(interaction, trace)
-            case ["again", trace]:
-                await do.ask_again(interaction, trace)
-            case ["correct", trace]:
-                await do.correct(interaction, trace)
+            case ["stop" | "again" | "correct" as name, trace]:
+                act = {"stop": do.stop, "again": do.ask_again, "correct": do.correct}[name]
+                await act(interaction, trace)
             case ["ask", trace, number]:
                 await do.ask_follow_up(interaction, trace, int(number))
             case ["choose", checkpoint, choice]:
@@ -74,10 +74,12 @@ class Pressed(ui.DynamicItem[ui.Item[Any]], template="|".join(_IDS)):
                 await do.choose_settings(interaction, SettingsMenu(menu), place, chosen)
             case ["notices", "mute"]:
                 await do.mute_notices(interaction)
+            case ["offer", action, name]:
+                await do.decide_answer(interaction, OfferAction(action), name)
             case ["kb", kept]:
                 await do.use_kept_command(interaction, kept)
             case [action, trace]:
-                await do.act(interaction, AnswerAction(action), trace)
+                await do.act(interaction, AnswerButton(action), trace)
 
 
 def stop_button(trace_id: str) -> Button:
@@ -85,9 +87,9 @@ def stop_button(trace_id: str) -> Button:
     return _button("Stop", f"footnote:stop:{trace_id}")
 
 
-def answer_button(action: AnswerAction, trace_id: str) -> Button:
+def answer_button(action: AnswerButton, trace_id: str) -> Button:
     """Do something with the answer of this trace."""
-    return _button(ROWS[action].label, f"footnote:{action}:{trace_id}", primary=action is AnswerAction.SHARE)
+    return _button(ROWS[action].label, f"footnote:{action}:{trace_id}", primary=action is AnswerButton.SHARE)
 
 
 def follow_up_button(trace_id: str, number: int, label: str) -> Button:
@@ -114,6 +116,11 @@ def notice_buttons(link: str) -> list[Button]:
     """Mute notices of changed answers, and open the answer that one is about."""
     opens = [ui.Button[Any](label=OPEN_LABEL, url=link)] if link else []
     return [_button(MUTE_LABEL, "footnote:notices:mute"), *opens]
+
+
+def offer_button(action: OfferAction, name: str) -> Button:
+    """Decide about a person's answer, which is known by this id."""
+    return _button(OFFER_LABELS[action], f"footnote:offer:{action}:{name}", primary=action is OfferAction.KEEP)
 
 
 def kb_button(kept: str, label: str, *, danger: bool = False) -> Button:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from core.model.conversation import Person, ThreadKey, Turn
 from core.model.records import PERSON, THREAD, UNSTORED, Record
 from core.ports.message_state import MessageStateStore
-from core.service.one_time_actions import OneTimeAction
+from core.service.one_time_use import OneTimeUse
 from core.service.standing_answers.comparison import AnswerChange
 
 WEEK = 7 * 86_400.0
@@ -75,7 +75,7 @@ class NoticeDay(Record, place="{person}/standing", subject="day:{day}"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SentNotice(OneTimeAction, place="{person}/standing", subject="notice:{notice}"):
+class SentNotice(OneTimeUse, place="{person}/standing", subject="notice:{notice}"):
     """A notice that was sent, or is being sent now."""
 
     notice: str

@@ -23,7 +23,7 @@ from core.ports.platform import ChannelSettingsStore, Notice, PersonalNotices
 from core.ports.question_log import QuestionLog
 from core.ports.usage import DailyBudget
 from core.service.leases import repeat
-from core.service.one_time_actions import OneTimeActions
+from core.service.one_time_use import OneTimeUses
 from core.service.standing_answers.checks import AnswerCheck, cited_documents
 from core.service.standing_answers.comparison import AnswerChange
 from core.service.standing_answers.notices import notice_of
@@ -300,7 +300,7 @@ class StandingAnswers:
             SentNotice(person=person.id, notice=notice.key),
             datetime.fromtimestamp(answer.found_at, UTC) - SKEW,
         )
-        actions, sent = OneTimeActions(self.message_states, self._now.timestamp), False
+        actions, sent = OneTimeUses(self.message_states, self._now.timestamp), False
         try:
             async with actions.once(action, ""):
                 sent = await _send(notices, person, notice, since)

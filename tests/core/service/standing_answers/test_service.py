@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from core.model.budget import NOBODY, Account
 from core.model.conversation import Person
 from core.model.errors import Denied, PlatformUnavailable
 from core.ports.usage import DailyBudget
@@ -215,13 +216,12 @@ class HalfSpent(DailyBudget):
 
     share = 0.5
 
-    async def reserve(self, amount: float) -> bool:
-        return True
+    async def reserve(self, amount: float, account: Account = NOBODY) -> None: ...
 
     async def spent_share(self) -> float:
         return self.share
 
-    async def settle(self, reserved: float, spent: float) -> None: ...
+    async def settle(self, reserved: float, spent: float, account: Account = NOBODY) -> None: ...
 
 
 async def test_leaves_half_of_the_days_budget_to_people(company: Company) -> None:
