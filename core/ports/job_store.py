@@ -116,6 +116,7 @@ class Proposal:
     permalink: str | None = None
     beginning: str = ""
     sides: tuple[DisputedSource, ...] = ()  # that differ: only who may read both sees it and says which is right
+    audience: frozenset[str] = frozenset()  # more people must not read it; empty: all who read the base
 
     def readable_by(self, visible: frozenset[str]) -> bool:
         """Return whether it may be seen by who reads these bases."""

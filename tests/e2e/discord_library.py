@@ -25,7 +25,9 @@ class Library:
         room.audit, room.inbox = audit, InProcessInbox()
         self.proposal_store = room.proposal_store = InProcessProposalStore(scene.state)
         self.message_states = room.message_states = InProcessMessageStateStore(scene.state)
+        room.memory = scene.memory
         room.assemble()
+        self.person_answers, self.lent, self.room = room.person_answers, room.lent, room
         self.parser, self.site, self.jobs, self.inbox = room.parser, room.site, room.jobs, room.inbox
         self.kb_service = room.kb_service
 

@@ -87,6 +87,7 @@ class Office:
             message_states=self.message_states,
             checkpoints=self.scene.checkpoints,
             defaults=ChannelSettings(),
+            person_answers=self.library.person_answers if self.library is not None else None,
             disputes=DisputeReports(self.proposal_store, self.scene.clock),
         )
         return DiscordPlatform(
@@ -108,6 +109,8 @@ class Office:
     async def open(self, *, working: bool = True) -> AsyncIterator[DiscordPlatform]:
         """One process of Footnote, from start to end. Not ``working``: it hears, and nobody answers."""
         self.platform = platform = self._platform()
+        if self.library is not None:
+            self.library.lent["discord"] = platform.capabilities()
         message_handler = MessageHandler(
             question_service=self.scene.question_service,
             memory_controls=MemoryControls(self.scene.memory, self.audit),
@@ -116,6 +119,7 @@ class Office:
             inbox=self.inbox,
             platforms={"discord": platform},
             metrics=self.work,
+            person_answers=self.library.person_answers if self.library is not None else None,
         )
         worker = Worker(
             name="w", inbox=self.inbox, message_handler=message_handler, clock=self.scene.clock, lanes=self.lanes

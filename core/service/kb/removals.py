@@ -25,7 +25,7 @@ from core.service.kb.results import (
     RestorableList,
 )
 from core.service.kb.schedules import Schedules
-from core.service.kb.summaries import KbAction, SearchCheck, summarize_job, summarize_removal
+from core.service.kb.summaries import OfferedCommand, SearchCheck, summarize_job, summarize_removal
 
 CHECKED = 10  # passages that a search brings back to prove a removal
 OTHERS = 3  # titles that it names
@@ -60,7 +60,7 @@ class Removals:
         documents = await self.queries.documents(base)
         if not command.confirmed:
             asked = replace(command, base=base.name, confirmed=True)
-            confirm = KbAction(f"Remove {base.name}", asked, once=True)
+            confirm = OfferedCommand(f"Remove {base.name}", asked, once=True)
             return RemovalPreview(base.name, confirm, documents=len(documents))
         gone = await self.trash.remove_base(base, caller.person.id)
         await self.schedules.remove(base.name)
@@ -75,7 +75,9 @@ class Removals:
     async def _remove_document(self, command: KbCommand, document: Document, caller: Caller) -> KbResult:
         if not command.confirmed:
             asked = replace(command, base=document.knowledge_base, target=document.id, confirmed=True)
-            return RemovalPreview(document.knowledge_base, KbAction("Remove it", asked, once=True), document.title)
+            return RemovalPreview(
+                document.knowledge_base, OfferedCommand("Remove it", asked, once=True), document.title
+            )
         passages = await self.trash.remove(document, caller.person.id)
         await withdraw_decision(self.proposal_store, document.source)
         await self.schedules.remove(document.knowledge_base, document.source)
