@@ -45,11 +45,12 @@ types: $(STAMP)
 architecture: $(STAMP)
 	$(BIN)/lint-imports
 
-# Five workers: tests with real processes wait far more than they compute, even on two cores. Compiled modules are kept
-# even if the environment says otherwise, because hundreds of processes would each compile all of Footnote.
+# Five workers: tests with real processes wait far more than they compute, even on two cores. Each file runs in one worker,
+# so what its tests share starts once; tests/conftest.py sets the order. Compiled modules are kept even if the environment
+# says otherwise, because hundreds of processes would each compile all of Footnote.
 test: check
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m compileall -q -j 0 adapters bot core
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 5 --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 5 --dist loadfile --no-loadscope-reorder
 
 # Everything that needs no embedded store and no process: seconds, not minutes.
 fast: $(STAMP)

@@ -5,7 +5,7 @@ part is put together, and its modules are loaded, when it is first used: a comma
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -14,6 +14,7 @@ from shutil import disk_usage
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from adapters.encoders.endpoint_encoder import EndpointEncoder
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from adapters.milvus.connection import is_server
 from adapters.milvus.embedded_server import REFILL, RESERVE, is_damaged
@@ -30,11 +31,13 @@ from core.model.clock import Days
 from core.model.errors import DiskFull, ModelUnavailable, NotFound, first_of_ours
 from core.model.inquiry import AnswerPolicy, DailyLimits
 from core.ports.catalog import BlobStore
+from core.ports.index import Encoder
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
     from rich.console import Console
 
+    from adapters.backup.backup import Backup
     from adapters.documents.parser import DocumentParser
     from adapters.encoders.answer_reader import LowRankAnswerReader
     from adapters.encoders.reranker import CrossEncoderReranker
@@ -65,7 +68,7 @@ class Footnote(Stores):
     """Everything that is open, for commands and platforms to use."""
 
     index: MilvusIndex
-    encoder: SentenceTransformerEncoder
+    encoder: SentenceTransformerEncoder | EndpointEncoder
     answer_reader: "LowRankAnswerReader"
     parser: "DocumentParser"
     originals: BlobStore
@@ -220,7 +223,32 @@ class Footnote(Stores):
             kept_originals=self.originals,
             questions=self.questions,
             lost_changes=self.lost_changes,
+            memory=self.memory,
+            capabilities=self.capabilities,
         )
+
+    @cached_property
+    def backup(self) -> "Backup":
+        """What makes backups of all this, and restores them into it."""
+        from adapters.backup.backup import Backup
+        from bot.home import find_installation
+
+        return Backup(
+            redis=self.redis,
+            catalog=self.catalog,
+            index=self.index,
+            encoder=self.encoder,
+            blob_stores={"kept": blob_store(self.settings, "kept"), "originals": self.originals},
+            clock=self.clock,
+            installation=find_installation(self.settings.home),
+        )
+
+    async def carry_over(self) -> None:
+        """Back up what an older version left, once, before it is this version's. Raises ConfigurationError."""
+        from adapters.backup.upgrade import back_up_older_data
+
+        if folder := await back_up_older_data(self.backup, self.settings.home):
+            self.opening.notices.append(f"This data is of an older Footnote. It was backed up first, into {folder}.")
 
     def take_notices(self) -> tuple[str, ...]:
         """Return what the stores have lost as far as it was noticed since this was last called, each in one line."""
@@ -260,6 +288,7 @@ class Footnote(Stores):
             checkpoints=self.checkpoints,
             defaults=ChannelSettings(self.policy),
             disputes=DisputeReports(RedisProposalStore(self.redis), self.clock),
+            person_answers=self.knowledge_stack.person_answers,
         )
 
     def knowledge_reader(self) -> "KnowledgeReader":
@@ -291,7 +320,13 @@ class Footnote(Stores):
 
 @asynccontextmanager
 async def open_footnote(
-    settings: Settings, *, models: bool = True, wait: bool = True, any_index: bool = False, index: bool = True
+    settings: Settings,
+    *,
+    models: bool = True,
+    wait: bool = True,
+    any_index: bool = False,
+    index: bool = True,
+    upgrade: bool = True,
 ) -> AsyncIterator[Footnote]:
     """Open the stores and models; on leaving, close everything again, whatever happened.
 
@@ -300,13 +335,13 @@ async def open_footnote(
     ``Footnote.opened`` ends when they are ready, or fails, and servers that are not there yet are waited for:
     ``Footnote.opening`` says which.
     Who is to answer gets the index that the catalog's documents are in, or IndexMismatch; ``any_index`` is for what
-    fills or compares one.
+    fills or compares one. Data of an older version is backed up, once, where the index is opened (``upgrade``).
     """
     from adapters.documents.parser import DocumentParser
     from adapters.encoders.answer_reader import LowRankAnswerReader
 
     async with AsyncExitStack() as stack:
-        encoder = SentenceTransformerEncoder(settings.embedding_model or "")
+        encoder = encoder_of(settings)
         stack.push_async_callback(encoder.close)
         answer_reader = LowRankAnswerReader()
         stack.push_async_callback(answer_reader.close)
@@ -316,7 +351,9 @@ async def open_footnote(
         if loading is not None:
             stack.push_async_callback(cancel, loading)
         stores = await enter_catalog(settings, stack)
-        if settings.embedding_model and loading is not None:
+        if isinstance(encoder, EndpointEncoder):
+            await encoder.open()  # which asks for the dimension, once for all
+        elif settings.embedding_model and loading is not None:
             await loading  # a model from a hub tells its dimension only when it is loaded
         milvus = _index(settings, encoder, on_demand=not index)
         stack.push_async_callback(milvus.close)
@@ -326,8 +363,21 @@ async def open_footnote(
         if (models or not wait) and not any_index:
             agreement = IndexConsistency(stores.catalog, milvus, Originals(originals))
         opening = StoreStartup(stores.startup_notices, patient=not wait)
+        parser = await stack.enter_async_context(DocumentParser())
+
+        async def carry_over() -> None:
+            await footnote.carry_over()
+
         opened = asyncio.create_task(
-            _open_index_and_model(settings, opening, stores.redis, milvus if index else None, loading, agreement)
+            _open_index_and_model(
+                settings,
+                opening,
+                stores.redis,
+                milvus if index else None,
+                loading,
+                agreement,
+                carry_over if index and upgrade else None,
+            )
         )
         stack.push_async_callback(cancel, opened)
         footnote = Footnote(
@@ -335,7 +385,7 @@ async def open_footnote(
             index=milvus,
             encoder=encoder,
             answer_reader=answer_reader,
-            parser=await stack.enter_async_context(DocumentParser()),
+            parser=parser,
             originals=originals,
             opening=opening,
             opened=opened,
@@ -360,11 +410,16 @@ async def _open_index_and_model(
     index: MilvusIndex | None,
     loading: "asyncio.Task[None] | None",
     consistency: IndexConsistency | None,
+    carry_over: Callable[[], Awaitable[None]] | None,
 ) -> None:
     """Index and model, side by side: each takes seconds and neither needs the other."""
     if disk_usage(settings.home).free < RESERVE:
         opening.notices.append(f"{DiskFull(settings.home)} Nothing can be added until then.")
-    await opening.reach("redis", lambda: check_schema(redis), remote=settings.redis_url is not None)
+
+    async def check_redis() -> None:
+        await check_schema(redis)
+
+    await opening.reach("redis", check_redis, remote=settings.redis_url is not None)
     remote = is_server(settings.milvus_uri or "")
     try:
         async with asyncio.TaskGroup() as group:
@@ -374,6 +429,8 @@ async def _open_index_and_model(
                 group.create_task(_await(loading))
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
+    if carry_over is not None:
+        await opening.reach("upgrade", carry_over, remote=remote)
     if consistency is not None:
 
         async def compare() -> None:
@@ -386,7 +443,9 @@ async def _open_index_and_model(
         await opening.reach("catalog", compare, remote=True)
 
 
-async def _open_models(encoder: SentenceTransformerEncoder, answer_reader: "LowRankAnswerReader | None") -> None:
+async def _open_models(
+    encoder: SentenceTransformerEncoder | EndpointEncoder, answer_reader: "LowRankAnswerReader | None"
+) -> None:
     """Open the encoder, then the optional reader of answers."""
     with collector_paused():
         await encoder.open()
@@ -399,7 +458,16 @@ async def _await(task: "asyncio.Task[None]") -> None:
     await task
 
 
-def _index(settings: Settings, encoder: SentenceTransformerEncoder, *, on_demand: bool) -> MilvusIndex:
+def encoder_of(settings: Settings) -> SentenceTransformerEncoder | EndpointEncoder:
+    """Return what makes vectors: a model on this machine, or an endpoint; nothing is loaded or connected yet."""
+    if not settings.embedding_base_url:
+        return SentenceTransformerEncoder(settings.embedding_model or "")
+    key = settings.embedding_api_key.get_secret_value() if settings.embedding_api_key else ""
+    kept = settings.home / "embedding-endpoint.json"
+    return EndpointEncoder(settings.embedding_base_url, key, settings.embedding_model or "", kept)
+
+
+def _index(settings: Settings, encoder: Encoder, *, on_demand: bool) -> MilvusIndex:
     token = settings.milvus_token.get_secret_value() if settings.milvus_token else ""
     uri = settings.milvus_uri or str(settings.home / "milvus.db")
     return MilvusIndex(uri, model=encoder.name, dimension=encoder.dimension, token=token, on_demand=on_demand)

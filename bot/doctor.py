@@ -127,7 +127,7 @@ async def checks_of(
     chosen: Chosen = asyncio.get_running_loop().create_future()
     until = asyncio.get_running_loop().time() + seconds
     outside = {
-        MODELS: model_checks(settings.embedding_model or "", settings.reranker_model),  # first: it takes longest
+        MODELS: model_checks(settings),  # first: it takes longest
         "stores": store_checks(settings, until - seconds * (1 - OPENING_SHARE), chosen),
         "model endpoint": endpoint_checks(settings),
         "platforms": _platforms(settings, chosen),

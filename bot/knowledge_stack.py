@@ -34,6 +34,7 @@ from core.model.clock import Clock
 from core.ports.access import Audit
 from core.ports.catalog import BlobStore, Catalog
 from core.ports.index import Encoder, Index
+from core.ports.memory import Memory
 from core.ports.platform import PlatformCapabilities
 from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
@@ -42,6 +43,7 @@ from core.service.kb.schedules import Scheduler
 from core.service.kb.service import KnowledgeService
 from core.service.kb.wiring import KnowledgeDeps, wire_knowledge
 from core.service.lost_changes import LostChanges
+from core.service.person_answers import PersonAnswers
 from core.service.sync.classes import ReaderClasses
 from core.service.sync.connections import Connections
 from core.service.sync.documents import SyncedDocuments
@@ -68,8 +70,8 @@ class KnowledgeStack:
     kb_service: KnowledgeService
     scheduler: Scheduler
     connections: Connections
+    person_answers: PersonAnswers
     settings: Settings
-    blob_stores: Mapping[str, BlobStore]  # by the names that a backup has them under
 
     def worker(self, name: str, platforms: Mapping[str, PlatformCapabilities], *, lanes: int = 2) -> "JobWorker":
         """Return who does the jobs in this process, with what these platforms lend."""
@@ -136,6 +138,8 @@ def knowledge_stack(
     kept_originals: BlobStore,
     questions: QuestionLog,
     lost_changes: LostChanges,
+    memory: Memory,
+    capabilities: Mapping[str, PlatformCapabilities],
 ) -> KnowledgeStack:
     """Put together what ``/kb`` needs of what is open."""
     blobs, originals = blob_store(settings, "kept"), Originals(kept_originals)
@@ -172,17 +176,20 @@ def knowledge_stack(
         forms=principal_forms(),
         sessions=RedisWebSessions(redis),
         page=settings.web_address if settings.has_page else "",
+        memory=memory,
+        capabilities=capabilities,
     )
     connect = partial(_connections, settings, RedisConnectionStore(redis), deps)
     wired = wire_knowledge(replace(deps, connections=connect))
     assert wired.connections is not None
+    assert wired.person_answers is not None
     return KnowledgeStack(
         deps=deps,
         kb_service=wired.service,
         scheduler=wired.scheduler,
         connections=wired.connections,
+        person_answers=wired.person_answers,
         settings=settings,
-        blob_stores={"kept": blobs, "originals": kept_originals},
     )
 
 
@@ -197,7 +204,7 @@ def _connections(
         engine=SyncEngine(store, documents, ReaderClasses(deps.catalog), deps.clock),
         plugins=connector_plugin,
         http=partial(_open_http, settings),
-        box=FernetBox(settings.home, key, settings.footnote_secret_key_file),
+        box=FernetBox(settings.home, key),
         catalog=deps.catalog,
         ingestor=deps.ingestor,
         jobs=deps.jobs,

@@ -10,31 +10,35 @@ import sys
 from collections.abc import AsyncGenerator
 
 from adapters.encoders.answer_reader import LowRankAnswerReader
+from adapters.encoders.endpoint_encoder import EndpointEncoder
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from adapters.observability import logs
 from bot.garbage_collection import collector_paused
+from bot.settings import Settings
 from core.model.errors import FootnoteError, ModelUnavailable
 from core.model.health import Check, Health
 from core.model.json_codec import from_json
 
+ELSEWHERE = "-"  # in place of a model's name: nothing is to be loaded
 EMBEDDING, ANSWER_READER, RERANKER = "embedding model", "answer reader", "reranker"
 _SHOW_WHY = "LOG_LEVEL=debug footnote search anything shows why."
 _PACKAGED_FILES = "It comes with Footnote and its packaged model: install Footnote again, with what it depends on."
 _DOWNLOADED = "It is downloaded the first time; until it is there, ranking does without."
 
 
-async def model_checks(embedding: str, reranker: str) -> AsyncGenerator[Check]:
-    """Load the models elsewhere and say how that went; what is not over when this is cancelled is ended.
-
-    ``embedding`` is empty for the packaged model.
-    """
+async def model_checks(settings: Settings) -> AsyncGenerator[Check]:
+    """Load the models elsewhere and say how that went; what is not over when this is cancelled is ended."""
+    missing = [EMBEDDING, ANSWER_READER, RERANKER]
+    if settings.embedding_base_url:
+        yield await endpoint_check(settings)
+        missing.remove(EMBEDDING)
+    embedding = ELSEWHERE if settings.embedding_base_url else settings.embedding_model or ""
     child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot.model_checks", embedding, reranker,
+        sys.executable, "-m", "bot.model_checks", embedding, settings.reranker_model,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
-    missing = [EMBEDDING, ANSWER_READER, RERANKER]
     try:
         assert child.stdout is not None
         async for line in child.stdout:
@@ -61,14 +65,30 @@ def late_check(last: str, remedy: str) -> Check:
 
 async def _report(embedding: str, reranker: str) -> None:
     """One line of JSON for each model, as soon as it is known."""
+    embeddings = () if embedding == ELSEWHERE else (_embedding(embedding),)
     with collector_paused():
-        for check in (_embedding(embedding), answer_reader_check(LowRankAnswerReader()), _reranker(reranker)):
+        for check in (*embeddings, answer_reader_check(LowRankAnswerReader()), _reranker(reranker)):
             sys.stdout.write(f"{json.dumps(_fields(await check))}\n")
             sys.stdout.flush()
 
 
 def _fields(check: Check) -> dict[str, str]:
     return {"name": check.name, "health": check.health, "detail": check.detail, "remedy": check.remedy}
+
+
+async def endpoint_check(settings: Settings) -> Check:
+    """Whether the endpoint for embeddings answers with vectors as long as before."""
+    from bot.container import encoder_of
+
+    encoder = encoder_of(settings)
+    assert isinstance(encoder, EndpointEncoder)
+    try:
+        await encoder.probe()
+    except ModelUnavailable as error:
+        return Check(EMBEDDING, Health.FAILED, error.args[0], error.remedy or "")
+    finally:
+        await encoder.close()
+    return Check(EMBEDDING, Health.OK, f"{encoder.name}, {encoder.dimension} dimensions")
 
 
 async def _embedding(name: str) -> Check:

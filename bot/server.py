@@ -61,7 +61,8 @@ async def run(role: ProcessRole = ProcessRole.ALL) -> int:
             remedy="footnote setup does it, step by step; footnote web works without.",
         )
     stop, name = _stop_on_signals(), _process_name()
-    models = role.works or settings.embedding_model is not None  # of another model only loading tells the dimension
+    unknown = settings.embedding_model is not None and not settings.embedding_base_url
+    models = role.works or unknown  # of another model only loading tells the dimension
     try:
         async with (
             open_footnote(settings, models=models, wait=False) as footnote,
@@ -135,7 +136,7 @@ class _ServedPlatform:
             role=role.value,
             registry=footnote.processes,
             leases=footnote.leases,
-            blobs=footnote.knowledge_stack.blob_stores["originals"],
+            blobs=footnote.originals,
         )
         self._readiness = Readiness(
             footnote, self._stores, self._supervised, settings.home, lambda: _model_failure(footnote)
@@ -144,6 +145,8 @@ class _ServedPlatform:
     async def run(self, stop: asyncio.Event, report_ready: Callable[[str], Awaitable[None]] | None = None) -> None:
         """Until ``stop`` is set, and what is under way is finished; ``report_ready`` is told our address."""
         settings, footnote = self._settings, self._footnote
+        offering = [platform for platform in self._connected if isinstance(platform, OffersKnowledge)]
+        footnote.capabilities.update({one.name: one.capabilities() for one in offering})
         routes = [route for platform in self._connected for route in platform.routes() if self._role.listens]
         if self._role.works:
             routes += open_api(footnote, warming=lambda: not self._stores.joined.is_set()).routes()
@@ -175,9 +178,10 @@ class _ServedPlatform:
         if not self._role.works:
             return []
         footnote = self._footnote
+        answers = footnote.knowledge_stack.person_answers
         message_handler = MessageHandler(
             question_service=footnote.question_service,
-            memory_controls=MemoryControls(footnote.memory, footnote.audit),
+            memory_controls=MemoryControls(footnote.memory, footnote.audit, answers),
             checkpoints=footnote.checkpoints,
             message_states=footnote.message_states,
             inbox=footnote.inbox,
@@ -185,6 +189,7 @@ class _ServedPlatform:
             warming=lambda: not self._stores.joined.is_set(),
             metrics=PrometheusMetrics(),
             daily_budget=footnote.daily_budget,
+            person_answers=answers,
             answer_limits=AnswerLimits(RedisAnswerCounts(footnote.redis, footnote.days), footnote.days),
         )
         lanes = self._settings.workers
@@ -202,10 +207,7 @@ class _ServedPlatform:
 
     async def _do_jobs(self, stop: asyncio.Event) -> None:
         """Jobs write: they begin when the index and the files are known to be everybody's."""
-        offering = [platform for platform in self._connected if isinstance(platform, OffersKnowledge)]
-        capabilities = {one.name: one.capabilities() for one in offering}
-        self._footnote.capabilities.update(capabilities)
-        jobs = self._footnote.knowledge_stack.worker(self._name, capabilities)
+        jobs = self._footnote.knowledge_stack.worker(self._name, self._footnote.capabilities)
         joined, stopping = asyncio.create_task(self._stores.joined.wait()), asyncio.create_task(stop.wait())
         try:
             await asyncio.wait({joined, stopping}, return_when=asyncio.FIRST_COMPLETED)

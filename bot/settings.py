@@ -76,6 +76,8 @@ class Settings(_Location):
     llm_daily_budget: float | None = Field(default=None, ge=0)
     llm_channel_budget: float = Field(default=0.0, ge=0)
     embedding_model: str | None = None
+    embedding_base_url: str | None = None
+    embedding_api_key: SecretStr | None = None
     reranker_model: str = "cross-encoder/ms-marco-MiniLM-L6-v2"
 
     # How it answers
@@ -114,7 +116,6 @@ class Settings(_Location):
     source_addresses: str = ""
     source_drivers: str = ""
     footnote_secret_key: SecretStr | None = None
-    footnote_secret_key_file: Path | None = None
     answer_link_hosts: str = ""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "text", "json"] = "auto"
@@ -200,6 +201,10 @@ def load_settings() -> Settings:
     if (settings.llm_base_url or settings.llm_api_key) and not settings.has_llm:
         raise ConfigurationError(
             "LLM_BASE_URL or LLM_API_KEY is set, but not LLM_MODEL.", remedy="Name the model, or unset the other."
+        )
+    if settings.embedding_base_url and not settings.embedding_model:
+        raise ConfigurationError(
+            "EMBEDDING_BASE_URL is set, but not EMBEDDING_MODEL.", remedy="Name the model, or unset the other."
         )
     settings = settings.with_plugins(plugins)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # forked tokenizers deadlock; batches are ours to spread

@@ -45,7 +45,10 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
     from adapters.redis.client import durability, memory_use, primaries, probe
     from bot.container import open_footnote
 
-    unknown = find_model(settings.embedding_model or "").dimension() is None  # only loading the model tells it
+    local = not settings.embedding_base_url
+    unknown = (
+        local and find_model(settings.embedding_model or "").dimension() is None
+    )  # only loading the model tells it
     async with open_footnote(settings, models=unknown, any_index=True, wait=False) as footnote:
         await probe(footnote.redis)
         lasting, servers = await durability(footnote.redis), await primaries(footnote.redis)

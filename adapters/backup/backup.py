@@ -16,7 +16,7 @@ from adapters.backup.folder import MEMORY, PASSAGES, BackupReader, BackupWriter,
 from adapters.redis.client import bounded_call
 from adapters.redis.export import KeptKey, exported_keys, import_key, is_empty
 from adapters.redis.keys import CHANGES, tagged_key
-from adapters.redis.schema import SCHEMA
+from adapters.redis.schema import SCHEMA, check_schema, mark_schema
 from core.ingestion.passage_vectors import PassageCopy, copy_passages, put_back
 from core.model.clock import Clock
 from core.model.errors import ConfigurationError
@@ -52,7 +52,12 @@ class Backup:
     installation: str = ""
 
     async def make(self, folder: Path, progress: Progress) -> Manifest:
-        """Write a backup. Raises ConfigurationError when the folder cannot take it, StoreUnavailable."""
+        """Write a backup. Raises ConfigurationError when the folder cannot take it, StoreUnavailable.
+
+        One of data that an older version wrote is for that version too, and ends its turn: the data is then this one's.
+        """
+        schema = await check_schema(self.redis)
+        installation = self.installation if schema == SCHEMA else ""  # which older versions do not know
         writer = await asyncio.to_thread(BackupWriter, folder)
         try:
             documents = passages = keys = 0
@@ -66,13 +71,14 @@ class Backup:
                 async for entry, data in blobs.entries():
                     await asyncio.to_thread(writer.add_file, f"{name}/{entry}", data)
             made = self.clock.now().isoformat(timespec="seconds")
-            about = (self.encoder.name, self.encoder.dimension, SCHEMA)
-            manifest = Manifest(
-                made, version("footnote"), *about, documents, passages, keys, installation=self.installation
-            )
-            return await asyncio.to_thread(writer.finish, manifest)
+            about = (self.encoder.name, self.encoder.dimension, schema)
+            manifest = Manifest(made, version("footnote"), *about, documents, passages, keys, installation=installation)
+            finished = await asyncio.to_thread(writer.finish, manifest)
         except OSError as error:
             raise ConfigurationError(f"{folder} cannot be written: {error.strerror or error}.") from error
+        if schema < SCHEMA:
+            await mark_schema(self.redis)
+        return finished
 
     async def _documents(self, progress: Progress) -> AsyncIterator[BackedUpDocument]:
         bases = frozenset(base.name for base in await self.catalog.bases())

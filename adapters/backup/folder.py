@@ -77,8 +77,9 @@ class BackupWriter:
             digests[str(path.relative_to(self._folder))] = _digest(path)
             _flush(path)
         whole = Manifest(**{**asdict(manifest), "files": digests})
+        told = {name: value for name, value in asdict(whole).items() if value != ""}  # what older versions do not know
         draft = self._folder / f"{MANIFEST}.draft"
-        draft.write_text(json.dumps(asdict(whole), indent=2), encoding="utf-8")
+        draft.write_text(json.dumps(told, indent=2), encoding="utf-8")
         _flush(draft)
         draft.replace(self._folder / MANIFEST)
         return whole

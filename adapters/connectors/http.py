@@ -65,7 +65,7 @@ class PolicyHttp(Http):
 
     async def get(self, path: str, params: Params | None = None) -> Any:
         """Return the JSON behind a path of this origin."""
-        return await self._json("GET", path, params=_pairs(params))
+        return await self._json("GET", path, params=params)
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """Return the JSON that answers this JSON."""
@@ -85,7 +85,7 @@ class PolicyHttp(Http):
     async def download(self, path: str, params: Params | None = None) -> bytes:
         """Return the bytes behind a path; a redirect is followed without our headers."""
         try:
-            location, data = await self._request("GET", path, self.most_bytes, params=_pairs(params))
+            location, data = await self._request("GET", path, self.most_bytes, params=params)
         except _TooLargeError as error:
             raise DocumentRejected(f"It is larger than {self.most_bytes // 2**20} MB.") from error
         if not location:
@@ -250,11 +250,6 @@ def _origin(text: str, rules: Rules) -> URL:
             "A token is sent over https alone.", remedy="Name an address that begins with https://."
         )
     return url.origin()
-
-
-def _pairs(params: Params | None) -> list[tuple[str, str]]:
-    found = [(name, [value] if isinstance(value, str) else value) for name, value in (params or {}).items()]
-    return [(name, value) for name, values in found for value in values]
 
 
 async def _bounded(response: aiohttp.ClientResponse, most: int) -> bytes:

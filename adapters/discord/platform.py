@@ -31,7 +31,7 @@ from adapters.discord.outbound.answer_view import MANNERS, DiscordAnswers
 from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import again_button
 from adapters.discord.outbound.layouts import Extras
-from adapters.discord.outbound.notices import DiscordAnnouncements, Notices
+from adapters.discord.outbound.notices import DiscordAnnouncements, DiscordOffers, Notices
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.errors import PlatformUnavailable
@@ -152,7 +152,8 @@ class DiscordPlatform:
     def capabilities(self) -> PlatformCapabilities:
         """Return what the knowledge service can use of it."""
         app = self.app
-        return PlatformCapabilities(download_file, DiscordTranscripts(app), self._cards, DiscordAnnouncements(app))
+        announcements, offers = DiscordAnnouncements(app), DiscordOffers(app)
+        return PlatformCapabilities(download_file, DiscordTranscripts(app), self._cards, announcements, offers)
 
     def routes(self) -> tuple[()]:
         """Return nothing: Discord does not call us over HTTP."""

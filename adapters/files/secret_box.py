@@ -23,8 +23,8 @@ SHORTEST = 32  # characters of a key that a person sets
 class FernetBox(SecretBox):
     """Encrypts with Fernet (AES-128-CBC and HMAC-SHA256). The key is read or made at the first use."""
 
-    def __init__(self, home: Path, key: str = "", key_file: Path | None = None) -> None:
-        self._home, self._key, self._key_file = home, key, key_file
+    def __init__(self, home: Path, key: str = "") -> None:
+        self._home, self._key = home, key
 
     def seal(self, secret: str) -> str:
         """Return the secret, encrypted. Raises ConfigurationError."""
@@ -42,20 +42,19 @@ class FernetBox(SecretBox):
 
     @cached_property
     def _fernet(self) -> Fernet:
-        given = self._key or (_read(self._key_file) if self._key_file else "")
-        if given and len(given) < SHORTEST:
+        if self._key and len(self._key) < SHORTEST:
             raise ConfigurationError(
                 f"FOOTNOTE_SECRET_KEY has fewer than {SHORTEST} characters.", remedy="openssl rand -hex 32 makes one."
             )
         derived = HKDF(SHA256(), 32, salt=None, info=b"footnote connections").derive(
-            (given or _own_key(self._home / KEY_FILE)).encode()
+            (self._key or _own_key(self._home / KEY_FILE)).encode()
         )
         return Fernet(urlsafe_b64encode(derived))
 
 
 def _read(path: Path) -> str:
     try:
-        return path.expanduser().read_text("utf-8").strip()
+        return path.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"The key in {path} cannot be read.", remedy="Check the file.") from error
 

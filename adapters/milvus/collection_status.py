@@ -12,12 +12,11 @@ LOADED = "Loaded"
 
 @dataclass(frozen=True, slots=True)
 class FieldIndex:
-    """The index of one field: its type, how far it is built, and of how many rows."""
+    """The index of one field: its type, and how far it is built."""
 
     field: str
     kind: str
     state: str
-    indexed_rows: int
     pending_rows: int
 
     @property
@@ -68,6 +67,5 @@ def _field_index(told: Mapping[str, Any]) -> FieldIndex:
         field=str(told["field_name"]),
         kind=str(told.get("index_type", "")),
         state=str(told.get("state", "")),
-        indexed_rows=int(told.get("indexed_rows", 0)),
         pending_rows=int(told.get("pending_index_rows", 0)),
     )

@@ -23,7 +23,7 @@ from adapters.redis.keys import (
 )
 from core.model.connections import Connection
 from core.model.conversation import FORGOTTEN
-from core.model.jobs import Job
+from core.model.jobs import Job, JobItem
 from core.model.json_codec import from_json, to_json
 from core.ports.access import KeptToken, WebSession
 from core.ports.catalog import RemovedDocument
@@ -83,6 +83,9 @@ async def _jobs(client: Redis, person_id: str) -> None:
     forget, exchange = client.register_script(_FORGET_IN_JOB), client.register_script(_EXCHANGE_FIELD)
     async for key in _keys(client, EVERY_JOB):
         await exchange(keys=[key], args=["cancelled", person_id, FORGOTTEN.id])
+        for name, stored in (await client.hgetall(key)).items():
+            if str(name).startswith("item:") and (item := from_json(JobItem, stored)).origin == person_id:
+                await exchange(keys=[key], args=[name, stored, to_json(replace(item, origin=FORGOTTEN.id))])
         for _ in range(_TRIES):
             head = await client.hget(key, "head")
             job: Job | None = from_json(Job, head) if head else None
@@ -110,6 +113,9 @@ async def _exchange(client: Redis, key: str, kind: type[Any], change: Callable[[
 def _decision(decision: Decision, person_id: str) -> Decision:
     """Return an admin's decision without their name, and the job that it begins."""
     job = decision.job.without_asker() if decision.job and decision.job.by.id == person_id else decision.job
+    if job is not None:
+        items = [replace(one, origin=FORGOTTEN.id) if one.origin == person_id else one for one in job.items]
+        job = replace(job, items=tuple(items))
     by = FORGOTTEN if decision.by.id == person_id else decision.by
     return replace(decision, by=by, job=job)
 

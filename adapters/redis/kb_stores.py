@@ -248,6 +248,12 @@ class RedisProposalStore(ProposalStore):
         found: list[Decision] = [from_json(Decision, text) for text in stored]
         return sorted(found, key=lambda decision: decision.at)
 
+    async def reopen(self, proposal_id: str) -> None:
+        """Forget what was decided; its job is in line, or is none any more."""
+        async with bounded_call():
+            await self._client.hdel(UNDONE, proposal_id)
+            await self._client.delete(f"{DECIDED}{proposal_id}")
+
     async def settle(self, proposal_id: str) -> None:
         """Settle an approval whose job is in line: who decided stays known, the proposal is forgotten."""
         async with bounded_call():

@@ -32,15 +32,6 @@ _GROUPS = {
 
 
 @dataclass(frozen=True, slots=True)
-class FailedDocument:
-    """A document that could not be read; its title is only for those who may read it."""
-
-    title: str
-    reason: str
-    since: str
-
-
-@dataclass(frozen=True, slots=True)
 class ConnectionsScreen:
     """``kinds`` names the connectors that there are."""
 
@@ -100,8 +91,8 @@ class ConnectionsScreen:
             status=422 if mistake else 200,
         )
 
-    async def _failing(self, one: ConnectionOverview, visitor: Visitor) -> list[FailedDocument]:
-        """Those of the documents that could not be read of which this visitor may know."""
+    async def _failing(self, one: ConnectionOverview, visitor: Visitor) -> list[dict[str, str]]:
+        """Return those of the documents that could not be read whose titles this visitor may know."""
         bases = {base.name for base in await self.queries.visible(visitor.caller())}
         seen = [
             item for item in one.failing if visitor.is_operator or one.state.bases.get(item.readers, item.base) in bases
@@ -216,6 +207,6 @@ def _to(name: str, anchor: str = "") -> web.Response:
     return web.Response(status=303, headers={"Location": f"{_PATH}/{quote(name)}{anchor}"})
 
 
-def _failed(item: SyncedItem) -> FailedDocument:
+def _failed(item: SyncedItem) -> dict[str, str]:
     since = f"{item.failed_since:%Y-%m-%d %H:%M} UTC" if item.failed_since else ""
-    return FailedDocument(listed_item(item).title if item.listed else item.id, item.reason, since)
+    return {"title": listed_item(item).title if item.listed else item.id, "reason": item.reason, "since": since}

@@ -12,8 +12,7 @@ from bot.cli.runner import finish
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from adapters.backup.backup import Backup, Progress
-    from bot.container import Footnote
+    from adapters.backup.backup import Progress
 
 SHOWN = 40  # signs of a source beside the count
 
@@ -45,9 +44,9 @@ async def _backup(folder: Path) -> int:
 
     settings = load_settings()
     _require_elsewhere(folder, settings.home)
-    async with open_footnote(settings, models=False) as footnote:
+    async with open_footnote(settings, models=False, upgrade=False) as footnote:
         with _progress() as progress:
-            manifest = await _of(footnote).make(folder, progress)
+            manifest = await footnote.backup.make(folder, progress)
     say(f"Backed up {count(manifest.documents, 'document')} with {count(manifest.passages, 'passage')}, "
                f"and {manifest.keys:,} records of conversations, settings and jobs, into {folder}.")  # fmt: skip
     return 0
@@ -73,28 +72,13 @@ async def _restore(folder: Path) -> int:
 
     async with open_footnote(load_settings(), models=False) as footnote:
         with _progress() as progress:
-            manifest = await _of(footnote).restore(folder, progress)
+            manifest = await footnote.backup.restore(folder, progress)
         if manifest.installation:
             await asyncio.to_thread(keep_installation, footnote.settings.home, manifest.installation)
     say(f"Restored {count(manifest.documents, 'document')} with {count(manifest.passages, 'passage')}, "
                f"and {manifest.keys:,} records, as they were on {manifest.made_at}. "
                "Questions that waited for an answer then are not asked again.")  # fmt: skip
     return 0
-
-
-def _of(footnote: "Footnote") -> "Backup":
-    from adapters.backup.backup import Backup
-    from bot.home import find_installation
-
-    return Backup(
-        redis=footnote.redis,
-        catalog=footnote.catalog,
-        index=footnote.index,
-        encoder=footnote.encoder,
-        blob_stores=footnote.knowledge_stack.blob_stores,
-        clock=footnote.clock,
-        installation=find_installation(footnote.settings.home),
-    )
 
 
 @contextmanager

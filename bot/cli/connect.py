@@ -61,46 +61,30 @@ def connect(
     It asks for what it needs, or takes it from --set and the environment; a token is never an argument. It checks the
     token, counts the documents, and starts. The same name again replaces the settings.
     """
-    work = _connect(
-        kind, name, given or [], secret_file, readers or [], minutes, hours, only_check, dry_run, yes, as_json
-    )
-    finish(work)
-
-
-async def _connect(
-    kind: str,
-    name: str,
-    given: list[str],
-    secret_file: Path | None,
-    readers: list[str],
-    minutes: int,
-    hours: int,
-    only_check: bool,
-    dry_run: bool,
-    yes: bool,
-    as_json: bool,
-) -> int:
     from adapters.connectors.registry import connector_plugin
     from adapters.terminal.operator import OPERATOR
 
-    plugin = connector_plugin(kind)
-    values = _values(plugin, given, secret_file)
-    readers = readers if plugin.states_readers else readers or _ask_readers(plugin)
-    async with _open(models=not (only_check or dry_run)) as footnote:
-        connections = footnote.knowledge_stack.connections
-        check = await connections.check(kind, values)
-        if only_check:
-            return _print_check(plugin, check, as_json)
-        if dry_run:
-            plan = await connections.preview(name or kind, kind, values, OPERATOR, readers=readers)
-            return _print_plan(plan, as_json)
-        if not as_json:
-            _print_check(plugin, check, as_json)
-        _confirm("Connect it?", yes=yes)
-        made = await connections.connect(
-            name or kind, kind, values, OPERATOR, readers=readers, minutes=minutes, hours=hours
-        )
-        return await _sync(footnote, made, as_json)
+    async def work() -> int:
+        plugin = connector_plugin(kind)
+        values = _values(plugin, given or [], secret_file)
+        readable_by = (readers or []) if plugin.states_readers else readers or _ask_readers(plugin)
+        async with _open(models=not (only_check or dry_run)) as footnote:
+            connections = footnote.knowledge_stack.connections
+            check = await connections.check(kind, values)
+            if only_check:
+                return _print_check(plugin, check, as_json)
+            if dry_run:
+                plan = await connections.preview(name or kind, kind, values, OPERATOR, readers=readable_by)
+                return _print_plan(plan, as_json)
+            if not as_json:
+                _print_check(plugin, check, as_json)
+            _confirm("Connect it?", yes=yes)
+            made = await connections.connect(
+                name or kind, kind, values, OPERATOR, readers=readable_by, minutes=minutes, hours=hours
+            )
+            return await _sync(footnote, made, as_json)
+
+    finish(work())
 
 
 def _values(plugin: "ConnectorPlugin", given: list[str], secret_file: Path | None) -> "Mapping[str, str]":

@@ -1,4 +1,4 @@
-"""What the documents lack: ``gaps``."""
+"""What the documents lack and what answers took: ``gaps``, ``usage``."""
 
 import re
 from pathlib import Path
@@ -21,8 +21,9 @@ _PERIOD = re.compile(r"(\d{1,4})([dw])")
 
 
 def register(app: typer.Typer) -> None:
-    """Add this family's command."""
+    """Add this family's commands."""
     app.command()(gaps)
+    app.command()(usage)
 
 
 def gaps(
@@ -39,6 +40,38 @@ def gaps(
     if propose is not None and not draft:
         raise typer.BadParameter("--propose goes with --draft and a gap's id.")
     finish(_gaps(_period(since), as_json, csv, draft, propose))
+
+
+def usage(
+    days: Annotated[int, typer.Option(min=1, max=30, help="How many days to look back, today included.")] = 30,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print what was used, as CSV: answers, quotes, tokens and cost of each day, channel and base.
+
+    Answers that one person alone reads are added up under their platform.
+    """
+    finish(_usage(days, as_json))
+
+
+async def _usage(days: int, as_json: bool) -> int:
+    import csv
+    import sys
+    from dataclasses import asdict, fields
+
+    from bot.container import open_footnote
+    from bot.settings import load_settings
+    from core.ports.usage import UsageRow
+
+    async with open_footnote(load_settings(), models=False, index=False) as footnote:
+        kept = await footnote.usage_book.rows([footnote.days.today(ago=ago) for ago in range(days)])
+    rows = [asdict(row) for row in sorted(kept, key=lambda row: (row.day, row.place, row.base))]
+    if as_json:
+        print_json({"usage": rows})
+    else:
+        table = csv.DictWriter(sys.stdout, [one.name for one in fields(UsageRow)], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+    return 0
 
 
 def _period(text: str) -> "timedelta":

@@ -63,6 +63,7 @@ EXAMPLES: dict[str, str] = {
     "token list": "footnote token list",
     "token revoke": "footnote token revoke 3f2a",
     "trace": "footnote trace 596002ff5ee946a6",
+    "usage": "footnote usage --days 7",
     "web": "footnote web",
 }
 

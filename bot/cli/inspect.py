@@ -61,17 +61,19 @@ async def _forget(thread: str | None, person: str | None) -> int:
     from bot.settings import load_settings
 
     own = load_settings()
-    turns, there = 0, False
+    turns, answers, there = 0, 0, False
     for settings in [own, *([sample_settings(own)] if has_samples(own) else [])]:
         async with open_footnote(settings, models=False, index=False) as footnote:
             if person is not None:
+                answers += await footnote.knowledge_stack.person_answers.forget(person)
                 turns += await footnote.memory.forget_person(person)
             else:
                 there |= await footnote.memory.forget_thread(_thread_key(thread or ""))
     if person is None:
         say(f"Forgot the thread {thread}." if there else f"There is no thread {thread}.")
-    elif turns:
-        say(f"Forgot {turns} turn{'' if turns == 1 else 's'} of {person}.")
+    elif turns or answers:
+        kept = f" and {answers} kept answer{'' if answers == 1 else 's'}" if answers else ""
+        say(f"Forgot {turns} turn{'' if turns == 1 else 's'}{kept} of {person}.")
     else:
         say(f"No question of {person} is kept. An id is written as slack:T1/U1, a workspace and a member of it.")
     return 0

@@ -58,6 +58,20 @@ class Trash:
         await self.catalog.withdraw(document.id)
         return await self._index.remove(document.id)
 
+    async def purge(self, document: Document) -> None:
+        """Take one document out for good, with every copy of it and of its earlier versions."""
+        await self.catalog.withdraw(document.id)
+        await self._index.remove(document.id)
+        for removed in await self._store.removals():
+            if removed.document.id == document.id:
+                await self._forget_removed(removed)
+                await self._forget_original(removed.document)
+        await self._forget_original(document)
+
+    async def _forget_original(self, document: Document) -> None:
+        if self._originals is not None:
+            await self._originals.forget(document)
+
     async def remove_base(self, base: KnowledgeBase, by: str) -> tuple[Document, ...]:
         """Make a whole base invisible at once; the documents that are now to be ``put_away``."""
         documents = tuple(await self.catalog.documents(frozenset({base.name})))

@@ -120,6 +120,7 @@ class TranscriptMessage:
     author: str
     at: datetime
     text: str
+    id: str = ""  # the platform's own
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,11 +186,12 @@ def is_link(text: str) -> bool:
 
 
 _CONVERSATION = re.compile(r"([a-z][\w-]*)/[^/]*/[^/]+/(?:[\d.]+|\d{4}-\d\d-\d\d)")
+_ANSWER = re.compile(r"answer (\S+) [\d.]+")  # as ``core.model.person_answers`` names it
 
 
 def conversation_platform(source: str) -> str:
-    """Return the platform of a document that was made of a conversation: a thread, or a day of a channel; else ''."""
-    found = _CONVERSATION.fullmatch(source)
+    """Return the platform of a document that was made of a conversation: a thread, a day, an answer in one; else ''."""
+    found = _CONVERSATION.fullmatch(_ANSWER.sub(r"\1", source))
     return found[1] if found else ""
 
 

@@ -116,6 +116,7 @@ class Proposal:
     permalink: str | None = None
     beginning: str = ""
     sides: tuple[DisputedSource, ...] = ()  # that differ: only who may read both sees it and says which is right
+    audience: frozenset[str] = frozenset()  # more people must not read it; empty: all who read the base
 
     def readable_by(self, visible: frozenset[str]) -> bool:
         """Return whether it may be seen by who reads these bases."""
@@ -158,6 +159,9 @@ class ProposalStore(Protocol):
 
     async def open_decisions(self) -> Sequence[Decision]:
         """Approvals whose job may not be in line yet, oldest first."""
+
+    async def reopen(self, proposal_id: str) -> None:
+        """Forget what was decided, so that it may be proposed again."""
 
     async def settle(self, proposal_id: str) -> None:
         """Forget what was proposed once the job of its approval is queued; who decided stays known."""

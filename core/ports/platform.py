@@ -12,6 +12,7 @@ from core.model.errors import NotFound
 from core.model.incoming_events import FileReference, Incoming, IncomingMessage, MessageRoute, Permissions
 from core.model.inquiry import Checkpoint
 from core.model.jobs import Job
+from core.model.person_answers import Offer
 from core.model.records import QuestionState, Record
 from core.ports.answer_view import AnswerView
 from core.ports.message_state import MessageStateStore
@@ -202,6 +203,16 @@ class Announcements(Protocol):
         """Say it, for everyone there, with no ping and no link. Raises Denied, NotFound, PlatformUnavailable."""
 
 
+class Offers(Protocol):
+    """How a platform asks one person something, with buttons, and disturbs nobody."""
+
+    async def ask(self, offer: Offer) -> None:
+        """Ask it: for their eyes alone where the platform can, else without a ping. It may be lost.
+
+        Raises PlatformUnavailable, Denied, NotFound.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class PlatformCapabilities:
     """What others can use of one platform; ``None`` where it has no such thing."""
@@ -210,6 +221,7 @@ class PlatformCapabilities:
     transcript: Transcript | None = None
     card: JobCardView | None = None
     announcements: Announcements | None = None
+    offers: Offers | None = None
 
 
 @runtime_checkable

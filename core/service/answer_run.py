@@ -33,6 +33,7 @@ from core.service.actions.user_actions import MemoryControls
 from core.service.attached_files import FileReader
 from core.service.event_presenter import EventPresenter
 from core.service.message_router import AnswerLimits
+from core.service.person_answers import PersonAnswers
 from core.service.question_service import QuestionService
 from core.service.thread_memory import has_turns_to_summarise
 
@@ -62,6 +63,7 @@ class DeliveryServices:
     metrics: Metrics = NoMetrics()  # noqa: RUF009 - it has no state
     warming: Callable[[], bool] = lambda: False  # whether index and models are still being opened
     daily_budget: DailyBudget | None = None  # of which what nobody asked for leaves a share
+    person_answers: PersonAnswers | None = None  # None where no knowledge is managed
     answer_limits: AnswerLimits | None = None
 
 

@@ -9,7 +9,7 @@ from cachetools import LRUCache
 
 from core.model.errors import FootnoteError
 from core.model.knowledge import Document, Passage
-from core.service.actions.presses import ROWS, AnswerAction
+from core.service.actions.presses import ROWS, AnswerButton
 from core.service.follow_ups import follow_up_on, names_topic, topic_of
 from core.service.kb.commands import Caller
 from core.service.kb.queries import KnowledgeQueries
@@ -25,7 +25,7 @@ HELP: tuple[Line, ...] = (
     (plain(_ASK_ON),),
     (
         plain("Each [n] in an answer is a source. "),
-        strong(ROWS[AnswerAction.QUOTES].label),
+        strong(ROWS[AnswerButton.QUOTES].label),
         plain(" shows the exact passages. Please rate answers: your admins see what is missing."),
     ),
     (

@@ -121,6 +121,8 @@ class _HeldDelivery:
             return
         reasons = {"route": decided.route, "reason": decided.reason}
         log.debug("routed", extra={"delivery": self.lease.delivery.id, **reasons})
+        if self.services.person_answers is not None and not message.direct:
+            await self.services.person_answers.hear(message)
         match decided.route:
             case MessageRoute.KEEP_QUIET | MessageRoute.THANKED:
                 return

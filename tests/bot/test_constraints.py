@@ -18,7 +18,7 @@ def test_a_pinned_version_installs_on_the_oldest_python(pin: Requirement) -> Non
     try:
         found = distribution(pin.name)
     except PackageNotFoundError:
-        pytest.skip("It is not installed here.")
+        pytest.skip("The pinned package is not installed here.")
     if not pin.specifier.contains(found.version, prereleases=True):
-        pytest.skip(f"Another version is installed here: {found.version}.")
+        pytest.skip("Another version of the pinned package is installed here.")
     assert SpecifierSet(found.metadata["Requires-Python"] or "").contains(OLDEST)

@@ -1,4 +1,4 @@
-"""``footnote gaps`` as it is typed: what is printed and written, with which exit code. Stores in this process."""
+"""``footnote gaps`` and ``footnote usage`` as they are typed: what is printed and written. Stores in this process."""
 
 import asyncio
 import csv
@@ -14,12 +14,14 @@ from typing import NamedTuple
 import pytest
 
 from bot.__main__ import main
+from core.model.clock import Days
+from core.ports.usage import UsageRow
 from core.service.gaps.drafts import GapDrafts
 from tests.core.service.gaps.planted import EVERYTHING, House
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.memory.proposal_store import InProcessProposalStore
-from tests.fakes.memory.stores import InProcessAudit
+from tests.fakes.memory.stores import InProcessAudit, InProcessUsageBook
 
 PARKING = "Where may I park?"
 
@@ -64,10 +66,15 @@ def typed(
         drafts = GapDrafts(
             house.feedback, proposal_store, InProcessAudit(), ManualClock(datetime(2026, 3, 30, tzinfo=UTC))
         )
-        yield SimpleNamespace(all_bases=bases, gaps=lambda: house.analysis, gap_drafts=lambda: drafts)
+        usage, days = InProcessUsageBook(), Days(ManualClock(), UTC)
+        await usage.book(UsageRow(days.today(), "slack:channel:T/C", "handbook", answers=2, tokens=900, cost=0.5))
+        await usage.book(UsageRow(days.today(ago=7), "web", "", not_found=1))
+        yield SimpleNamespace(
+            all_bases=bases, gaps=lambda: house.analysis, gap_drafts=lambda: drafts, usage_book=usage, days=days
+        )
 
-    def call(*words: str) -> Printed:
-        monkeypatch.setattr(sys, "argv", ["footnote", "gaps", *words])
+    def call(*words: str, command: str = "gaps") -> Printed:
+        monkeypatch.setattr(sys, "argv", ["footnote", command, *words])
         with pytest.raises(SystemExit) as left:
             main()
         out, err = capfd.readouterr()
@@ -152,3 +159,13 @@ def test_an_unknown_gap_is_one_line(typed: Typed) -> None:
     printed = typed("--draft", "nothing")
     assert printed.code == 1
     assert "There is no gap nothing" in printed.err
+
+
+def test_usage_is_printed_as_a_table_for_spreadsheets(typed: Typed) -> None:
+    lines = list(csv.DictReader(typed(command="usage").out.splitlines()))
+    assert [(one["day"], one["place"], one["not_found"]) for one in lines] == [
+        ("2025-12-29", "web", "1"),
+        ("2026-01-05", "slack:channel:T/C", "0"),
+    ]
+    (row,) = json.loads(typed("--days", "7", "--json", command="usage").out)["usage"]
+    assert (row["base"], row["answers"], row["cost"]) == ("handbook", 2, 0.5)

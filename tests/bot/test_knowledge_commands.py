@@ -300,7 +300,7 @@ def test_what_people_propose_is_looked_at_and_decided(terminal: Terminal) -> Non
     async def proposed() -> list[str]:
         for number in range(2):
             said = conversation("Thirty days.", source=f"T/C/{number}", title=f"Refunds {number}?")
-            await room.kb_service.propose(said, room.caller(MEMBER))
+            await room.kb_service.proposals.propose(said, room.caller(MEMBER))
         return [one.id for one in await room.proposal_store.proposals()]
 
     first, second = asyncio.run(proposed())

@@ -10,8 +10,8 @@ from bot.store_checks import milvus_server_check, processes_check, redis_memory_
 from core.model.health import Health
 from core.ports.inbox import ServingProcess
 
-VECTOR = FieldIndex("vector", "HNSW", "Finished", 1_000, 0)
-SPARSE = FieldIndex("sparse", "SPARSE_INVERTED_INDEX", "Finished", 1_000, 0)
+VECTOR = FieldIndex("vector", "HNSW", "Finished", 0)
+SPARSE = FieldIndex("sparse", "SPARSE_INVERTED_INDEX", "Finished", 0)
 WELL = CollectionStatus("v2.6.4", (SPARSE, VECTOR), "Loaded", 2, "")
 
 

@@ -137,8 +137,8 @@ async def test_without_its_name_too_what_a_source_sets_is_not_changed_here(
     assert isinstance(await room.says(KbVerb.GRANT, principals=("slack:team:T1",)), Refused)
     assert denied(await room.says(KbVerb.REMOVE, target="Page 1", confirmed=True))
     told = conversation("Refunds take 14 days.")
-    assert denied(await room.kb_service.propose(told, room.caller(ADMIN), "wiki"))
-    assert job_in(await room.kb_service.propose(told, room.caller(ADMIN))).base == "default"
+    assert denied(await room.kb_service.proposals.propose(told, room.caller(ADMIN), "wiki"))
+    assert job_in(await room.kb_service.proposals.propose(told, room.caller(ADMIN))).base == "default"
     await room.works()
     assert [one.knowledge_base for one in await room.catalog.documents(frozenset({"wiki", "default"}))].count(
         "wiki"

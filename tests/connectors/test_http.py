@@ -147,7 +147,7 @@ async def test_trouble_that_lasts_is_named_after_a_few_tries(server: Server) -> 
 async def test_something_that_is_no_json_is_named(server: Server) -> None:
     server.answers.append(web.Response(text="<html>"))
     async with opener(server.rules)(server.url, {}) as http:
-        with pytest.raises(SourceUnavailable, match="no JSON"):
+        with pytest.raises(SourceUnavailable, match="not JSON"):
             await http.get("/x")
 
 
@@ -194,13 +194,13 @@ async def test_a_redirect_to_plain_http_or_to_no_link_is_not_followed(location: 
 async def test_json_of_any_depth_is_refused_in_one_line(server: Server) -> None:
     server.answers.append(web.Response(body=b"[" * 1_000_000))
     async with opener(server.rules)(server.url, {}) as http:
-        with pytest.raises(SourceUnavailable, match="no JSON"):
+        with pytest.raises(SourceUnavailable, match="not JSON"):
             await http.get("/deep")
 
 
 async def test_a_token_that_cannot_be_sent_is_refused_and_not_repeated(server: Server) -> None:
     async with opener(server.rules, sleep=_no_wait)(server.url, {"Authorization": "Bearer s3cret\nX-Other: 1"}) as http:
-        with pytest.raises(SourceUnavailable, match="cannot be sent") as refused:
+        with pytest.raises(SourceUnavailable, match="invalid characters") as refused:
             await http.get("/x")
     assert "s3cret" not in str(refused.value)
     assert server.seen == []

@@ -12,7 +12,7 @@ from core.model.errors import AlreadyDone, NotFound
 from core.model.json_codec import to_json
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.kept_commands import KeptCommand, KeptCommands
-from core.service.one_time_actions import LOST_SECONDS, PressOutcome
+from core.service.one_time_use import LOST_SECONDS, PressOutcome
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.stores import InProcessAudit, InProcessState

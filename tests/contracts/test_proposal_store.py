@@ -43,6 +43,18 @@ class ProposalContract:
         assert await proposal_store.proposal("p1") is None
         assert await proposal_store.decision("p1") == rejected
 
+    async def test_what_was_decided_can_be_proposed_and_decided_again(self, proposal_store: ProposalStore) -> None:
+        proposal = Proposal("p1", "", "T/C/1", "Refunds", "# Refunds", ADA, NOW)
+        for number, job in enumerate((None, _job("j1"), _job("j2"))):
+            await proposal_store.keep_proposal(proposal)
+            decision = Decision(f"d{number}", "p1", job is not None, ADA, NOW, job=job)
+            assert await proposal_store.decide(decision) == decision
+            if number == 1:
+                await proposal_store.settle("p1")
+            await proposal_store.reopen("p1")
+            assert await proposal_store.decision("p1") is None
+        assert list(await proposal_store.open_decisions()) == []
+
     async def test_of_many_decisions_the_first_holds(self, proposal_store: ProposalStore) -> None:
         await proposal_store.keep_proposal(Proposal("p1", "", "T/C/1", "Refunds", "# Refunds", ADA, NOW))
         made = [Decision(f"d{n}", "p1", n % 2 == 0, ADA, NOW, job=_job(f"j{n}") if n % 2 == 0 else None)

@@ -4,7 +4,6 @@ import signal
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
-import structlog
 
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import FakeDiscord
@@ -25,12 +24,6 @@ def signals_reach_processes() -> Iterator[None]:
     yield
     for sent, handler in before.items():
         signal.signal(sent, handler)
-
-
-@pytest.fixture(autouse=True)
-def default_logs() -> None:
-    """Log as if nothing was configured: a command that ran in this process before may have left warnings out."""
-    structlog.reset_defaults()
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from tests.core.service.kb.knowledge_room import Room
 from tests.fakes.discord import Interaction, Person
 from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.proposal_store import InProcessProposalStore
 from tests.fakes.memory.stores import InProcessAudit
 
 
@@ -22,8 +23,11 @@ class Library:
         self._room = room = Room()
         room.catalog, room.index, room.encoder, room.clock = scene.catalog, scene.index, scene.encoder, scene.clock
         room.audit, room.inbox = audit, InProcessInbox()
+        self.proposal_store = room.proposal_store = InProcessProposalStore(scene.state)
         self.message_states = room.message_states = InProcessMessageStateStore(scene.state)
+        room.memory = scene.memory
         room.assemble()
+        self.person_answers, self.lent, self.room = room.person_answers, room.lent, room
         self.parser, self.site, self.jobs, self.inbox = room.parser, room.site, room.jobs, room.inbox
         self.kb_service = room.kb_service
 

@@ -68,6 +68,8 @@ class Office:
         self.audit = InProcessAudit()
         self.pace_seconds = pace_seconds
         self.library = Library(self.scene, self.audit) if library else None
+        own = InProcessProposalStore(self.scene.state)
+        self.proposal_store = self.library.proposal_store if self.library is not None else own
         self.kb = self.library.kb_service if self.library is not None else kb
         self.allowed_bots = allowed_bots
         self.dev_guild = str(discord.guild_id) if dev_guild else None
@@ -85,7 +87,8 @@ class Office:
             message_states=self.message_states,
             checkpoints=self.scene.checkpoints,
             defaults=ChannelSettings(),
-            disputes=DisputeReports(InProcessProposalStore(self.scene.state), self.scene.clock),
+            person_answers=self.library.person_answers if self.library is not None else None,
+            disputes=DisputeReports(self.proposal_store, self.scene.clock),
         )
         return DiscordPlatform(
             token=self.discord.token,
@@ -106,6 +109,8 @@ class Office:
     async def open(self, *, working: bool = True) -> AsyncIterator[DiscordPlatform]:
         """One process of Footnote, from start to end. Not ``working``: it hears, and nobody answers."""
         self.platform = platform = self._platform()
+        if self.library is not None:
+            self.library.lent["discord"] = platform.capabilities()
         message_handler = MessageHandler(
             question_service=self.scene.question_service,
             memory_controls=MemoryControls(self.scene.memory, self.audit),
@@ -114,6 +119,7 @@ class Office:
             inbox=self.inbox,
             platforms={"discord": platform},
             metrics=self.work,
+            person_answers=self.library.person_answers if self.library is not None else None,
         )
         worker = Worker(
             name="w", inbox=self.inbox, message_handler=message_handler, clock=self.scene.clock, lanes=self.lanes

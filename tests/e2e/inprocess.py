@@ -135,6 +135,7 @@ class Bot:
                 metrics=self.metrics,
                 answer_limits=self.answer_limits,
                 platforms={platform.name: platform},
+                person_answers=self.user_actions.person_answers,
             )
             worker = Worker(
                 name="w", inbox=self.inbox, message_handler=message_handler, clock=self.scene.clock, lanes=lanes

@@ -10,7 +10,7 @@ from adapters.discord.preflight import preflight
 from core.model.document_content import Conversation
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.results import BaseDescribed, BaseList, KbResult, ProposalSent, RemovalPreview
-from core.service.kb.summaries import KbAction, Page
+from core.service.kb.summaries import OfferedCommand, Page
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, Choice, FakeDiscord
 
@@ -26,11 +26,12 @@ class WrittenDown:
     def __init__(self) -> None:
         self.commands: list[tuple[KbCommand, Caller]] = []
         self.proposed: list[tuple[Conversation, Caller]] = []
+        self.queries = self.proposals = self
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
         self.commands.append((command, caller))
         if command.verb is KbVerb.REMOVE and not command.confirmed:
-            confirm = KbAction("Remove", replace(command, confirmed=True), once=True)
+            confirm = OfferedCommand("Remove", replace(command, confirmed=True), once=True)
             return RemovalPreview("handbook", confirm, "Refund policy")
         if command.verb is KbVerb.LIST:
             number = command.page

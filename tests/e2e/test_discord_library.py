@@ -507,3 +507,46 @@ async def test_a_command_that_their_discord_still_shows_but_is_no_more_is_explai
     knowledge = next(one for one in discord.commands.scopes[None] if one["name"] == "kb")
     knowledge["options"].append({"type": 1, "name": "ingest", "description": "Add files", "options": []})
     assert "That command has changed" in (await discord.reply_to(await ada.slash("kb ingest"))).text
+
+
+# --- two sources that differ
+
+
+async def test_the_owner_decides_a_dispute_and_takes_the_decision_back(
+    discord: FakeDiscord, office: Office, library: Library, ada: Person
+) -> None:
+    await office.scene.knows("Logs are kept for 30 days.", title="Runbook", dated="2024-05-02")
+    await office.scene.knows("Logs are kept for 90 days.", title="Retention", dated="2026-03-09")
+    alice, bob = discord.person("alice"), discord.person("bob")
+    disputed = await discord.reply_to(
+        await alice.says("<@bot> how long are logs kept?"), until=lambda one: "Tell the owner" in one.buttons()
+    )
+    assert "Two sources differ" in disputed.text
+    told = await discord.reply_to(await alice.clicks(disputed, "Tell the owner"))
+    assert "can now decide which one is right" in told.text
+    assert "already know" in (await discord.reply_to(await bob.clicks(disputed, "Tell the owner"))).text
+    listed = await discord.reply_to(await ada.slash("kb proposals list"))
+    assert "A, Retention (2026-03-09): “Logs are kept for 90 days.”" in listed.text
+    await ada.clicks(listed, "A is right")
+    await discord.until(lambda: not listed.buttons() or "A is right" not in listed.buttons(), what="the decision")
+    await _decided(library)
+    answer = await discord.reply_to(
+        await alice.says("<@bot> how long are logs kept?"), until=lambda one: "Show quotes" in one.buttons()
+    )
+    assert "Two sources differ" not in answer.text
+    assert "Tell the owner" not in answer.buttons()
+    asked = await discord.reply_to(await ada.slash("kb sources remove", source="how long are logs kept"))
+    await ada.clicks(asked, "Remove it")
+    await discord.until(lambda: "Remove “" not in asked.text, what="the withdrawal")
+    again = await discord.reply_to(
+        await alice.says("<@bot> how long are logs kept?"), until=lambda one: "Tell the owner" in one.buttons()
+    )
+    assert "Two sources differ" in again.text
+    told = await discord.reply_to(await alice.clicks(again, "Tell the owner"))
+    assert "can now decide which one is right" in told.text
+
+
+async def _decided(library: Library) -> None:
+    async with asyncio.timeout(60):
+        while "how long are logs kept" not in await library.titles():
+            await asyncio.sleep(0.01)

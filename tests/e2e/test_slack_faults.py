@@ -219,7 +219,7 @@ async def test_a_request_without_slacks_signature_is_refused_and_nothing_kept(sl
         slack.http.signature = signature  # type: ignore[assignment]
         question = await asked(slack)
         deliveries = slack.deliveries_of(question)
-        await slack.until(lambda: all(one.finished.is_set() for one in deliveries), 15)
+        await slack.until(lambda: all(one.finished.is_set() for one in deliveries))
         assert {attempt.status for one in deliveries for attempt in one.attempts} == {401}
         assert await bot.inbox.count_waiting() == 0
         slack.http.signature = "valid"

@@ -1000,3 +1000,11 @@ class TestDisputes:
             assert "how long are logs kept" in answer.markdown.split("Sources")[-1]
             assert "Two sources differ" not in answer.markdown
             assert "Tell the owner" not in answer.buttons()
+            asked = await told(slack, "ada", "remove how long are logs kept")
+            await ada.clicks(asked, "Remove it")
+            await slack.until(lambda: "Removed" in asked.markdown, what="the withdrawal")
+            once_more = await alice.says("<@bot> how long are logs kept?", "general")
+            answer = await slack.reply_to(once_more, until=lambda one: "Tell the owner" in one.buttons())
+            assert "Two sources differ" in answer.markdown
+            await alice.clicks(answer, "Tell the owner")
+            assert "can now decide which one is right" in (await alice.next_private()).markdown

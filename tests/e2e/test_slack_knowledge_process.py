@@ -133,7 +133,7 @@ async def a_removal_pressed_twice(office: Office) -> None:
     asked = await office.told("remove Travel")
     assert asked.buttons() == ["Remove it"]
     await asyncio.gather(*(office.ada.clicks(asked, "Remove it") for _ in range(2)))
-    await office.slack.until(lambda: "Removed “Travel”" in asked.markdown, 30, what="the removal")
+    await office.slack.until(lambda: "Removed “Travel”" in asked.markdown, 60, what="the removal")
     await office.ada.clicks(asked, "Remove it", stale=True)
     assert "Travel" not in (await office.told("list --kb default")).markdown
     assert "Removed “Travel”" in asked.markdown
@@ -146,7 +146,7 @@ async def a_proposal_and_a_correction(office: Office) -> None:
     assert "1 proposal to review" in (await office.told("status")).markdown
     listed = await office.told("proposals")
     await asyncio.gather(*(office.ada.clicks(listed, "Approve") for _ in range(3)))
-    await office.slack.until(lambda: "No proposals are waiting" in listed.markdown, 30, what="the outcome")
+    await office.slack.until(lambda: "No proposals are waiting" in listed.markdown, 60, what="the outcome")
     assert "Adding The lift is inspected" in listed.markdown
     await office.card(5, "Done", "1 added")
     answer = await office.asks("who inspects the lift?", "facility team")

@@ -89,7 +89,7 @@ async def adding_slowly(slack: FakeSlack) -> Message:
     slack.faults.slow("files.info", 60.0)
     await ada.slash("/kb", "", "general")
     await ada.submits(await ada.next_modal(), {"files": [("lift.md", b"# Lift\n\nThe lift is inspected in spring.")]})
-    await slack.until(lambda: slack.calls_of("files.info") and slack.visible(ada.dm), 30, what="a job under way")
+    await slack.until(lambda: slack.calls_of("files.info") and slack.visible(ada.dm), STARTING, what="a job under way")
     (card,) = slack.visible(ada.dm)
     return card
 
@@ -105,7 +105,7 @@ async def test_in_socket_mode_it_answers_outlives_a_kill_and_drains(home: Path, 
         slack.faults.slow("chat.appendStream", 3.0)
         slack.faults.slow("chat.stopStream", 3.0)
         second = await alice.says("<@bot> how are refunds paid?", "general")
-        await slack.until(lambda: slack.answers_to(second), 15)
+        await slack.until(lambda: slack.answers_to(second), STARTING)
         card = await adding_slowly(slack)
         process.kill()
         await process.wait()
@@ -118,7 +118,7 @@ async def test_in_socket_mode_it_answers_outlives_a_kill_and_drains(home: Path, 
         assert "1 added" in card.markdown
         assert slack.visible(slack.person("ada").dm) == [card]
         process.send_signal(signal.SIGTERM)
-        assert await asyncio.wait_for(process.wait(), 30) == 0
+        assert await asyncio.wait_for(process.wait(), STARTING) == 0
     assert slack.violations == []
 
 

@@ -91,7 +91,7 @@ async def test_a_backup_made_while_serving_answers_the_same_in_an_empty_home(
         assert (await restored.memory.recall(ThreadKey("console", "", "terminal", "trip"))).total == 2
         assert await restored.inbox.count_waiting() == 0  # what waited then was answered since, or asked again
         assert (await restored.audit.recent(1))[0].action == "kb ingest"
-    with pytest.raises(ConfigurationError, match="data in here already"):
+    with pytest.raises(ConfigurationError, match="already data in here"):
         await run(keeping._restore(tmp_path / "backup"))
 
 
@@ -104,7 +104,7 @@ async def test_a_backup_that_was_cut_short_or_damaged_is_refused(run: Run, tmp_p
         await run(keeping._backup(folder))
     manifest = (folder / "backup.json").read_text()
     (folder / "backup.json").unlink()
-    with pytest.raises(NotFound, match="no backup, or one that was not finished"):
+    with pytest.raises(NotFound, match="is not a finished backup"):
         await run(keeping._restore(folder))
     (folder / "backup.json").write_text(manifest)
     damaged = (folder / "passages.jsonl.gz").read_bytes()

@@ -4,13 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from research.benchmark import measure
+from research.benchmark import corpus, measure, yardstick
 from tests.live.conftest import settings_for
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(400)]
 
 
-async def test_every_row_has_a_figure_and_no_target_of_another_size_is_judged(tmp_path: Path) -> None:
+async def test_every_row_has_a_figure_and_no_target_of_another_size_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus, "QUERIES", 20)
+    monkeypatch.setattr(yardstick, "IMPORTS", 1)
     rows = [row async for row in measure(settings_for(tmp_path), 200, parts=("search",))]
     figures = {row.what: row.value for row in rows}
     assert len(figures) == 13

@@ -199,8 +199,8 @@ async def _kb(at: Installation, dice: random.Random) -> None:
         verb = dice.choice(verbs)
         for base, target in ((VAULT, ""), (VAULT, "merger.md"), ("", "Merger"), ("", "")):
             await at.tries(at.kb_service.handle(KbCommand(verb, base, target), caller))
-        await at.tries(at.kb_service.complete(VAULT[: dice.randint(0, 5)], caller))
-        await at.tries(at.kb_service.complete_document("mer", caller, VAULT))
+        await at.tries(at.kb_service.queries.complete(VAULT[: dice.randint(0, 5)], caller))
+        await at.tries(at.kb_service.queries.complete_document("mer", caller, VAULT))
 
 
 async def _removed(at: Installation, dice: random.Random) -> None:
@@ -236,9 +236,9 @@ async def _asked_for(at: Installation, verbs: tuple[KbVerb, ...], *targets: str)
                 await at.tries(
                     at.kb_service.handle(KbCommand(verb, base, target, every="daily", confirmed=True), caller)
                 )
-        await at.tries(at.kb_service.complete("", caller))
+        await at.tries(at.kb_service.queries.complete("", caller))
         for base in ("", VAULT):
-            await at.tries(at.kb_service.complete_document("", caller, base))
+            await at.tries(at.kb_service.queries.complete_document("", caller, base))
 
 
 async def _hidden_words(at: Installation) -> str:
@@ -269,15 +269,15 @@ async def _proposals(at: Installation, dice: random.Random) -> None:
     canary = await _hidden_words(at)
     member = replace(_insider(at), permissions=Permissions(is_admin=False))
     said = (TranscriptMessage("Chair", at.kb_service.queries.clock.now(), f"It is {canary}."),)
-    await at.kb_service.propose(Conversation(f"T/BOARD/{canary}", f"Merger {canary}?", said), member, VAULT)
-    await at.kb_service.correct(f"When is {canary}?", f"On {canary}.", None, member)
+    await at.kb_service.proposals.propose(Conversation(f"T/BOARD/{canary}", f"Merger {canary}?", said), member, VAULT)
+    await at.kb_service.proposals.correct(f"When is {canary}?", f"On {canary}.", None, member)
     ids = [one.id for one in await at.kb_service.proposals.proposal_store.proposals()]
     assert len(ids) >= 2
     decisions = (KbVerb.PROPOSALS, KbVerb.STATUS, KbVerb.APPROVE, KbVerb.REJECT)
     await _asked_for(at, decisions, *ids)
     outsider = _outsiders(at)[0]
-    await at.tries(at.kb_service.propose(Conversation("T/PUBLIC/1", "Lunch?", said[:0]), outsider, VAULT))
-    await at.tries(at.kb_service.correct("When is lunch?", "At noon.", None, outsider))
+    await at.tries(at.kb_service.proposals.propose(Conversation("T/PUBLIC/1", "Lunch?", said[:0]), outsider, VAULT))
+    await at.tries(at.kb_service.proposals.correct("When is lunch?", "At noon.", None, outsider))
     for one in await at.kb_service.proposals.proposal_store.proposals():
         await at.kb_service.handle(KbCommand(KbVerb.REJECT, target=one.id), _insider(at))
 

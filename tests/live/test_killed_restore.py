@@ -24,7 +24,6 @@ MORTAL = """
 import asyncio, os, signal, sys
 from dataclasses import replace
 from pathlib import Path
-from bot.cli.backup import _of
 from bot.container import open_footnote
 from tests.cut_home import settings_of
 
@@ -46,7 +45,7 @@ class Mortal:
 
 async def main():
     async with open_footnote(settings_of(home), models=False) as footnote:
-        backup = _of(footnote)
+        backup = footnote.backup
         stores = {name: Mortal(blobs, "keep_entry", name) for name, blobs in backup.blob_stores.items()}
         backup = replace(backup, blob_stores=stores, redis=Mortal(backup.redis, "pipeline", "memory"))
         await backup.restore(folder, lambda *_: step("passages"))

@@ -26,7 +26,7 @@ from adapters.discord.inbound.message_parser import (
 )
 from adapters.discord.inbound.message_words import BotIdentity, bot_identity
 from adapters.discord.inbound.ordered_queue import OrderedQueue
-from adapters.discord.outbound.answer_records import DiscordQuestionState
+from adapters.discord.outbound.answer_records import DiscordQuestionState, MessageKind
 from adapters.discord.outbound.application import DiscordApplication
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey
@@ -93,7 +93,8 @@ class EventListener:
         """Have the documents that quote this message read again."""
         if guild_id is not None:
             key = key_of(await self._channel_of(guild_id, channel_id), guild_id, message_id)
-            await note_change(self._app.message_states, key, discord.utils.snowflake_time(message_id))
+            written = discord.utils.snowflake_time(message_id)
+            await note_change(self._app.message_states, key, written, str(message_id))
 
     def _receive(self, message: discord.Message, *, edited: bool) -> None:
         client = self._app.client()
@@ -133,7 +134,7 @@ class EventListener:
         expected = key_of(message.channel, message.guild.id if message.guild else None, message.id)
         replied = incoming.reply_target.mode is ReplyMode.REPLY
         if replied or str(incoming.thread) != str(expected):
-            await self._app.answer_index.keep_question(incoming)
+            await self._app.answer_index.keep_message(incoming.id, MessageKind.QUESTION, incoming)
         if edited and message.edited_at is not None:
             await self._enqueue_edit(incoming)
         else:
@@ -211,9 +212,9 @@ class EventListener:
         if original is None:
             return None
         index = self._app.answer_index
-        found = await index.thread_of_answer(original)
+        found = await index.thread_of(original, MessageKind.ANSWER)
         if found is None and mentions_us(message, bot_identity(client, message.guild)):
-            return await index.thread_of_question(original)  # a question that was answered in the channel
+            return await index.thread_of(original, MessageKind.QUESTION)  # a question that was answered in the channel
         return found
 
     async def _with_reply_mode(self, incoming: IncomingMessage) -> IncomingMessage:
@@ -240,7 +241,7 @@ class EventListener:
 
         async def take_in() -> None:
             await self._note_change(guild_id, channel_id, message_id)
-            thread = await self._app.answer_index.thread_of_question(message_id)
+            thread = await self._app.answer_index.thread_of(message_id, MessageKind.QUESTION)
             if thread is None:
                 thread = key_of(await self._channel_of(guild_id, channel_id), guild_id, message_id)
             kept = await self._app.message_states.read(DiscordQuestionState(thread=thread, message=str(message_id)))

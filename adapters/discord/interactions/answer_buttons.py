@@ -31,7 +31,7 @@ from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_records import AnsweredQuestion, DiscordQuestionState
 from adapters.discord.outbound.application import DiscordApplication
-from adapters.discord.outbound.buttons import AGAIN, Interaction, correct_button
+from adapters.discord.outbound.buttons import AGAIN, Interaction, correct_button, offer_button
 from adapters.discord.outbound.forms import correction_form, reason_form
 from adapters.discord.outbound.messages import NOBODY, Spot, nonce
 from adapters.discord.outbound.sanitizer import SanitizedView
@@ -40,10 +40,11 @@ from core.model.answer import Answer
 from core.model.conversation import Audience, Turn
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.incoming_events import ReplyMode, ReplyTarget
+from core.model.person_answers import OfferAction
 from core.service.actions.answers import Quotes
 from core.service.actions.presses import (
     RATINGS,
-    AnswerAction,
+    AnswerButton,
     AnswerPress,
     HandedOver,
     OwnerTold,
@@ -61,6 +62,7 @@ from core.service.actions.wording import (
     explanation_text,
 )
 from core.service.explanations import Explanation
+from core.service.person_answers import OfferPress
 from core.service.text_splitter import split_markdown
 
 ANSWER_LIMIT = 3_800
@@ -78,11 +80,11 @@ class RatingButtons:
         self._app = app
         self._kb = kb
 
-    async def rate(self, interaction: Interaction, action: AnswerAction, press: AnswerPress) -> None:
+    async def rate(self, interaction: Interaction, action: AnswerButton, press: AnswerPress) -> None:
         """Keep it; who was not helped is asked why, in a form."""
         async with asyncio.timeout(LOOK_UP_SECONDS), press_button(self._app.user_actions.answers, action, press):
             pass
-        if action is AnswerAction.HELPFUL:
+        if action is AnswerButton.HELPFUL:
             await tell(interaction, THANKS)
         else:
             await respond(interaction.response.send_modal(reason_form(press.trace_id)))
@@ -101,6 +103,24 @@ class RatingButtons:
         offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(correct_button(trace_id)))
         await respond(interaction.response.send_message(view=offer, ephemeral=True, allowed_mentions=NOBODY))
         return None
+
+    async def decide_answer(self, interaction: Interaction, action: OfferAction, name: str) -> None:
+        """Do what is pressed about a person's answer."""
+        answers = self._app.user_actions.person_answers
+        async with report_errors(interaction):
+            if answers is None or self._kb is None:
+                raise NotFound(GONE)
+            await acknowledge(interaction, alone=True)
+            caller = await self._kb.caller(interaction)
+            press = OfferPress(action, name, caller)
+            if action is OfferAction.KEEP and (thread := await answers.thread_of(name)) is not None:
+                access = self._app.channel_access
+                bases, public = (await access.settings(thread)).bases, (await access.audience_of_channel(thread)).public
+                press = replace(press, bases=bases, public=public)
+            await tell(interaction, await answers.press(press))
+            if interaction.message is not None and action is not OfferAction.SOLVED:
+                spot = Spot(interaction.message.channel.id, interaction.guild_id)
+                await self._app.messages.remove(spot, interaction.message.id)
 
     async def open_correction(self, interaction: Interaction, trace_id: str) -> None:
         """Open the form for the right answer."""
@@ -151,16 +171,16 @@ class AnswerButtons:
                 )
             await acknowledge_press(interaction)
 
-    async def act(self, interaction: Interaction, action: AnswerAction, trace_id: str) -> None:
+    async def act(self, interaction: Interaction, action: AnswerButton, trace_id: str) -> None:
         """Do what one of an answer's buttons says."""
         async with report_errors(interaction):
             shown = await find_answer(self._app.answer_index, trace_id)
             if action in RATINGS:  # a form must be the first response
                 await self._ratings.rate(interaction, action, self._pressed(interaction, shown, trace_id, action))
                 return
-            if action is not AnswerAction.SHARE:
+            if action is not AnswerButton.SHARE:
                 await acknowledge(interaction, alone=True)
-            role = await self._role_to_call(interaction, shown) if action is AnswerAction.HANDOFF else 0
+            role = await self._role_to_call(interaction, shown) if action is AnswerButton.HANDOFF else 0
             pressed = self._pressed(interaction, shown, trace_id, action)
             async with press_button(self._app.user_actions.answers, action, pressed) as outcome:
                 await self._show_outcome(interaction, shown, outcome, role)
@@ -173,10 +193,10 @@ class AnswerButtons:
                     pass
 
     def _pressed(
-        self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str, action: AnswerAction
+        self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str, action: AnswerButton
     ) -> AnswerPress:
         async def place() -> Audience:
-            if action is AnswerAction.SHARE:  # only once its asker shares it
+            if action is AnswerButton.SHARE:  # only once its asker shares it
                 await acknowledge(interaction, alone=True)
             return await self._app.channel_access.audience_of_channel(shown.thread)
 
@@ -251,7 +271,8 @@ class AnswerButtons:
         text = f"{clip(interaction.user.display_name, 60)} would like a person to look at this:"
         spot = Spot(interaction.channel_id, interaction.guild_id)
         key = nonce(str(shown.thread), shown.subject, f"handoff-{turn.trace_id}")
-        await self._app.messages.call_role(spot, role, text, link, key)
+        solved = offer_button(OfferAction.SOLVED, turn.trace_id)
+        await self._app.messages.call_role(spot, role, text, link, key, solved)
 
     async def _post_shared(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> None:
         """Show a private answer to the channel."""

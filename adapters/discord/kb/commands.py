@@ -52,7 +52,7 @@ from core.service.kb.results import (
     accepted_jobs,
 )
 from core.service.kb.service import KnowledgeService
-from core.service.kb.summaries import JobSummary, KbAction, Page
+from core.service.kb.summaries import JobSummary, OfferedCommand, Page
 from core.service.kb.text_layout import Part, lay_out
 from core.service.kb.text_spans import Line, strong
 from core.service.kb.wording import outcome_layout
@@ -170,12 +170,12 @@ class KbGroup:
             await acknowledge(interaction, alone=True)
             conversation = await conversation_of(interaction.client, reference_of(message), fallback=message)
             caller = await self.caller(interaction)
-            await self._show(interaction, await self._kb.propose(conversation, caller), caller)
+            await self._show(interaction, await self._kb.proposals.propose(conversation, caller), caller)
 
     async def correct(self, interaction: Interaction, turn: Turn, answer: str, link: str | None) -> None:
         """Propose the right answer to a question. The interaction is acknowledged already."""
         caller = await self.caller(interaction)
-        result = await self._kb.correct(
+        result = await self._kb.proposals.correct(
             turn.question, answer, link, caller, trace_id=turn.trace_id, bases=turn.source_bases
         )
         await self._show(interaction, result, caller)
@@ -223,7 +223,7 @@ class KbGroup:
                 items.append(layouts.row(*[await self._action(interaction, one) for one in part.actions]))
         return items
 
-    async def _action(self, interaction: Interaction, action: KbAction, *, danger: bool = False) -> Button:
+    async def _action(self, interaction: Interaction, action: OfferedCommand, *, danger: bool = False) -> Button:
         use = ButtonUse.ONCE if action.once else ButtonUse.REPEATED
         return await self._button(interaction, action.command, action.label, use, danger=danger)
 
@@ -267,12 +267,12 @@ class KbGroup:
     # --- autocomplete
 
     async def _complete_base(self, interaction: Interaction, typed: str) -> list[app_commands.Choice[str]]:
-        names = await self._kb.complete(typed, await self.caller(interaction))
+        names = await self._kb.queries.complete(typed, await self.caller(interaction))
         return [choice(name, name) for name in names[:25]]
 
     async def _complete_source(self, interaction: Interaction, typed: str) -> list[app_commands.Choice[str]]:
         base = str(getattr(interaction.namespace, "kb", "") or "")
-        found = await self._kb.complete_document(typed, await self.caller(interaction), base)
+        found = await self._kb.queries.complete_document(typed, await self.caller(interaction), base)
         return [choice(title or name, name) for title, name in found[:25]]
 
     async def _complete_proposal(self, interaction: Interaction, typed: str) -> list[app_commands.Choice[str]]:

@@ -198,7 +198,7 @@ def _messages_of(client: discord.Client, messages: Iterable[discord.Message]) ->
             shown = original if isinstance(original, discord.Message) else message
         text = words_of(shown, bot_identity(client, message.guild))
         if may_be_for_us(shown) and text:
-            yield TranscriptMessage(shown.author.display_name, shown.created_at, text)
+            yield TranscriptMessage(shown.author.display_name, shown.created_at, text, str(shown.id))
 
 
 async def download_file(reference: str) -> tuple[str, bytes]:

@@ -6,6 +6,7 @@ succession only the last is answered: an edit waits in the inbox, and a later on
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
 
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import IncomingMessage, ReplyMode
@@ -39,20 +40,19 @@ class AnsweredTrace(Record, place="discord/trace/{trace}", subject="where"):
     asked_at: str = ""  # where a question was asked that is answered elsewhere: channel/message
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnswerMessage(Record, place="discord/message/{message}", subject="where"):
-    """The conversation that a message of ours belongs to, where it is in no thread of its own."""
+class MessageKind(StrEnum):
+    """What a message is to its conversation."""
 
-    message: str
-    thread: ThreadKey | None = field(default=None, metadata=THREAD)
-    asker: str = field(default="", metadata=PERSON)
+    ANSWER = "where"  # a message of ours
+    QUESTION = "question"  # somebody's own message
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionMessage(Record, place="discord/message/{message}", subject="question"):
-    """The conversation that somebody's own message belongs to, where its place does not say so."""
+class ConversationMessage(Record, place="discord/message/{message}", subject="{kind}"):
+    """The conversation that a message belongs to, where its place does not say so."""
 
     message: str
+    kind: MessageKind
     thread: ThreadKey | None = field(default=None, metadata=THREAD)
     asker: str = field(default="", metadata=PERSON)
 
@@ -115,24 +115,14 @@ class AnswerIndex:
             return None
         return AnsweredQuestion(kept.thread, kept.subject, kept.asker, kept.private, kept.asked_at)
 
-    async def keep_message(self, message_id: int | str, question: IncomingMessage) -> None:
-        """Remember which conversation a message of ours belongs to that is in no thread of its own."""
-        asker = question.asker.id
-        await self._message_states.save(AnswerMessage(message=str(message_id), thread=question.thread, asker=asker))
+    async def keep_message(self, message: str, kind: MessageKind, question: IncomingMessage) -> None:
+        """Remember which conversation a message belongs to, where its place does not say so."""
+        thread, asker = question.thread, question.asker.id
+        await self._message_states.save(ConversationMessage(message=message, kind=kind, thread=thread, asker=asker))
 
-    async def keep_question(self, question: IncomingMessage) -> None:
-        """Remember which conversation someone's own message belongs to, where its place does not say so."""
-        asker = question.asker.id
-        await self._message_states.save(QuestionMessage(message=question.id, thread=question.thread, asker=asker))
-
-    async def thread_of_question(self, message_id: int | str) -> ThreadKey | None:
-        """Return the conversation that a person's message began or went on with, where that was kept."""
-        kept = await self._message_states.read(QuestionMessage(message=str(message_id)))
-        return kept.thread if kept is not None else None
-
-    async def thread_of_answer(self, message_id: int | str) -> ThreadKey | None:
-        """Return the conversation that a message of ours belongs to, where that was kept."""
-        kept = await self._message_states.read(AnswerMessage(message=str(message_id)))
+    async def thread_of(self, message_id: int | str, kind: MessageKind) -> ThreadKey | None:
+        """Return the conversation that a message belongs to, where that was kept."""
+        kept = await self._message_states.read(ConversationMessage(message=str(message_id), kind=kind))
         return kept.thread if kept is not None else None
 
 

@@ -12,7 +12,7 @@ from discord import ui
 
 from adapters.discord.api.errors import RequestRefused, TokenRefused
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_records import DiscordQuestionState
+from adapters.discord.outbound.answer_records import DiscordQuestionState, MessageKind
 from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.layouts import DiscordRenderer, Extras
 from adapters.discord.outbound.messages import Messages, Spot, interaction_time, nonce, spot_of
@@ -203,7 +203,7 @@ class _DiscordHooks(DeliveryHooks[SanitizedView]):
         """Remember the messages of an answer outside a thread: a reply to any of them continues the conversation."""
         if place.mode in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
             for posted in messages:
-                await self.answers.app.answer_index.keep_message(posted, self.message)
+                await self.answers.app.answer_index.keep_message(posted, MessageKind.ANSWER, self.message)
 
     async def ending(self, end: End, work: Work) -> None:
         if isinstance(end, Concluded):

@@ -14,18 +14,20 @@ from discord import ui
 from adapters.discord.outbound.forms import SettingsMenu
 from adapters.discord.outbound.text import LABEL_LIMIT, clip
 from core.model.inquiry import Choice
-from core.service.actions.presses import ROWS, AnswerAction
+from core.model.person_answers import OFFER_LABELS, OfferAction
+from core.service.actions.presses import ROWS, AnswerButton
 from core.service.actions.wording import ANSWER_AGAIN
 
 Interaction = discord.Interaction[Any]
 Button = ui.Button[Any]
 AGAIN = "footnote:again:"
 _IDS = (
-    rf"footnote:(?:stop|again|correct|{'|'.join(AnswerAction)}):[0-9a-f]{{16}}",
+    rf"footnote:(?:stop|again|correct|{'|'.join(AnswerButton)}):[0-9a-f]{{16}}",
     r"footnote:ask:[0-9a-f]{16}:\d{1,2}",
     r"footnote:choose:[0-9a-f]{1,32}:[\w-]{1,40}",
     rf"footnote:(?:place|role):(?:{'|'.join(SettingsMenu)}):\d{{1,20}}",
     r"footnote:kb:[0-9a-f]{24}",
+    rf"footnote:offer:(?:{'|'.join(OfferAction)}):[0-9a-f]{{16}}",
 )
 
 
@@ -34,12 +36,13 @@ class ButtonHandlers:
     """What happens when something is pressed, chosen or sent."""
 
     stop: Callable[[Interaction, str], Awaitable[None]]
-    act: Callable[[Interaction, AnswerAction, str], Awaitable[None]]
+    act: Callable[[Interaction, AnswerButton, str], Awaitable[None]]
     ask_follow_up: Callable[[Interaction, str, int], Awaitable[None]]
     ask_again: Callable[[Interaction, str], Awaitable[None]]
     choose: Callable[[Interaction, str, str], Awaitable[None]]
     correct: Callable[[Interaction, str], Awaitable[None]]
     choose_settings: Callable[[Interaction, SettingsMenu, str, list[str]], Awaitable[None]]
+    decide_answer: Callable[[Interaction, OfferAction, str], Awaitable[None]]
     use_kept_command: Callable[[Interaction, str], Awaitable[None]]
     on_submit: Callable[[Interaction], Awaitable[None]]
 
@@ -69,10 +72,12 @@ class Pressed(ui.DynamicItem[ui.Item[Any]], template="|".join(_IDS)):
             case ["place" | "role", menu, place]:
                 chosen = cast("dict[str, list[str]]", interaction.data or {}).get("values", [])
                 await do.choose_settings(interaction, SettingsMenu(menu), place, chosen)
+            case ["offer", action, name]:
+                await do.decide_answer(interaction, OfferAction(action), name)
             case ["kb", kept]:
                 await do.use_kept_command(interaction, kept)
             case [action, trace]:
-                await do.act(interaction, AnswerAction(action), trace)
+                await do.act(interaction, AnswerButton(action), trace)
 
 
 def stop_button(trace_id: str) -> Button:
@@ -80,9 +85,9 @@ def stop_button(trace_id: str) -> Button:
     return _button("Stop", f"footnote:stop:{trace_id}")
 
 
-def answer_button(action: AnswerAction, trace_id: str) -> Button:
+def answer_button(action: AnswerButton, trace_id: str) -> Button:
     """Do something with the answer of this trace."""
-    return _button(ROWS[action].label, f"footnote:{action}:{trace_id}", primary=action is AnswerAction.SHARE)
+    return _button(ROWS[action].label, f"footnote:{action}:{trace_id}", primary=action is AnswerButton.SHARE)
 
 
 def follow_up_button(trace_id: str, number: int, label: str) -> Button:
@@ -103,6 +108,11 @@ def choice_button(checkpoint_id: str, choice: Choice, *, first: bool = False) ->
 def correct_button(trace_id: str) -> Button:
     """Open the form for the right answer, below the thanks for saying that one was not."""
     return _button("Propose the right answer", f"footnote:correct:{trace_id}")
+
+
+def offer_button(action: OfferAction, name: str) -> Button:
+    """Decide about a person's answer, which is known by this id."""
+    return _button(OFFER_LABELS[action], f"footnote:offer:{action}:{name}", primary=action is OfferAction.KEEP)
 
 
 def kb_button(kept: str, label: str, *, danger: bool = False) -> Button:

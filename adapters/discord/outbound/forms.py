@@ -24,7 +24,7 @@ from core.model.channel_settings import (
     split_names,
 )
 from core.model.incoming_events import FileReference
-from core.model.inquiry import ALL_CHECKPOINTS, Checkpoint, CheckpointKind, Choice
+from core.model.inquiry import Checkpoint, Choice
 from core.service.actions.wording import IN_OWN_WORDS
 from core.service.channel_settings import INSTRUCTIONS_LABEL, LIMIT_LABELS
 from core.service.kb.commands import MOST_FILES
@@ -131,21 +131,11 @@ def read_menu(menu: SettingsMenu, values: Sequence[str]) -> SettingsChange | For
 
 def _read_values(menu: SettingsMenu, values: Sequence[str]) -> ChosenSettings:
     """Return the settings that the options of a menu choose together."""
-    first = next(iter(values), "")
-    match menu:
-        case SettingsMenu.BASES:
-            return ChosenSettings(bases=frozenset(values) or None)
-        case SettingsMenu.CHECKPOINTS:
-            asks = frozenset(CheckpointKind(one) for one in values if one in ALL_CHECKPOINTS)
-            return ChosenSettings(checkpoints=asks)
-        case SettingsMenu.REPLY_STYLE:
-            return ChosenSettings.from_mapping({"reply_style": first})
-        case SettingsMenu.FORUM_POSTS:
-            return ChosenSettings(forum_posts=first == MenuOption.YES)
-        case SettingsMenu.HANDOFF:
-            return ChosenSettings(handoff=first)
-        case _:
-            return _settings_in(values)
+    if menu is SettingsMenu.BASES:  # a name may hold a comma
+        return ChosenSettings(bases=frozenset(values) or None)
+    return (
+        _settings_in(values) if menu is SettingsMenu.EFFORT else ChosenSettings.from_mapping({menu: ",".join(values)})
+    )
 
 
 def read_threshold(typed: str) -> SettingsChange:

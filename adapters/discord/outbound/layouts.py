@@ -19,7 +19,7 @@ from core.model.incoming_events import IncomingMessage, ReplyMode
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
 from core.ports.chat import AnswerPlace, Concluded, End, Failed, Offered, Work
-from core.service.actions.presses import RATINGS, AnswerAction, actions_below
+from core.service.actions.presses import RATINGS, AnswerButton, buttons_below
 from core.service.actions.wording import CARD_OVER
 
 WORKING_COLOUR = 0x5865F2
@@ -129,7 +129,7 @@ def answer_layout(
 
 
 def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[Button]:
-    offered = actions_below(answer, handoff=extras.handoff, private=extras.share)
+    offered = buttons_below(answer, handoff=extras.handoff, private=extras.share)
     wanted = [action for action in offered if extras.feedback or action not in RATINGS]
     return [answer_button(action, trace_id) for action in wanted]
 
@@ -150,7 +150,7 @@ def checkpoint_card(
     choices = [choice_button(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
     parts += [row(*choices[start : start + IN_A_ROW]) for start in range(0, len(choices), IN_A_ROW)]
     if answer.citations:
-        parts.append(row(answer_button(AnswerAction.QUOTES, trace_id)))
+        parts.append(row(answer_button(AnswerButton.QUOTES, trace_id)))
     return layout(*question_items(question), ui.Container(*parts, accent_colour=ASKING_COLOUR))
 
 

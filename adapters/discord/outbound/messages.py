@@ -27,7 +27,7 @@ from adapters.discord.api.errors import (
 from adapters.discord.api.http import LimitedForLong
 from adapters.discord.api.servers import Servers
 from adapters.discord.outbound.layouts import layout_text, message_text, shown_in
-from adapters.discord.outbound.sanitizer import SanitizedView, label, markdown
+from adapters.discord.outbound.sanitizer import SanitizedView, buttons_below, label, markdown
 from adapters.discord.outbound.text import thread_name
 from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
 from core.model.incoming_events import ReplyMode, ReplyTarget
@@ -52,6 +52,7 @@ class Spot:
     token: str = ""
     token_from: float = 0.0  # seconds since the epoch at which the token was given
     private: bool = False
+    silent: bool = False  # nobody's program rings for it
 
     @property
     def token_is_good(self) -> bool:
@@ -119,7 +120,7 @@ class Messages:
             except discord.HTTPException as error:
                 if error.code != NO_HISTORY:
                     raise
-        return await channel.send(view=shown, nonce=key, allowed_mentions=NOBODY)
+        return await channel.send(view=shown, nonce=key, allowed_mentions=NOBODY, silent=spot.silent)
 
     async def own_texts(self, spot: Spot, since: datetime) -> list[str]:
         """Return what our newest messages there say, not older than this. Raises what ``api_call`` raises."""
@@ -261,14 +262,19 @@ class Messages:
         except FootnoteError:
             return
 
-    async def call_role(self, spot: Spot, role_id: int, text: str, link: str, key: str) -> None:
+    async def call_role(
+        self, spot: Spot, role_id: int, text: str, link: str, key: str, *buttons: ui.Button[Any]
+    ) -> None:
         """Mention one role, and nobody else: the only mention there is. ``link`` leads to what it is about."""
         allowed = discord.AllowedMentions(
             everyone=False, users=False, roles=[discord.Object(role_id)], replied_user=False
         )
         words = f"<@&{role_id}> {markdown(f'{text} {link}', frozenset({link}))}"
         async with api_call("ask a person"):
-            await self._channel(spot).send(words, nonce=key, allowed_mentions=allowed, suppress_embeds=True)
+            sending: dict[str, Any] = {"nonce": key, "allowed_mentions": allowed, "suppress_embeds": True}
+            if buttons:
+                sending["view"] = buttons_below(*buttons)
+            await self._channel(spot).send(words, **sending)
 
 
 def spot_of(target: ReplyTarget, channel: int | None = None) -> Spot:

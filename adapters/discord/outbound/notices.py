@@ -4,12 +4,17 @@ from datetime import datetime
 
 import structlog
 
+from adapters.discord.api.ids import user_id
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.application import DiscordApplication
+from adapters.discord.outbound.buttons import offer_button
 from adapters.discord.outbound.messages import Spot, nonce, spot_of
-from core.model.conversation import Audience, ThreadKey
+from adapters.discord.outbound.sanitizer import Text
+from adapters.discord.outbound.text import LAYOUT_TEXT_LIMIT, clip, escape
+from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
 from core.model.incoming_events import ReplyMode, ReplyTarget
+from core.model.person_answers import Offer
 
 log = structlog.get_logger(__name__)
 
@@ -59,6 +64,26 @@ class Notices:
             raise
         except FootnoteError as error:
             log.warning("not_told", reason=str(error))
+
+
+class DiscordOffers:
+    """Asks where the answer was written, without a ping, or directly; only the one it is for can press."""
+
+    def __init__(self, app: DiscordApplication) -> None:
+        self._app = app
+
+    async def ask(self, offer: Offer) -> None:
+        """Ask one person. Raises Denied, NotFound, PlatformUnavailable."""
+        await self._app.connected()
+        person = user_id(Person(offer.person))
+        if offer.channel:
+            spot = Spot(int(offer.channel), int(offer.thread.space), silent=True)
+        else:
+            spot = Spot(await self._app.messages.direct_channel(person))
+        lines = [f"> {escape(line)}" for line in clip(offer.quoted, LAYOUT_TEXT_LIMIT // 2).splitlines()]
+        text = Text("\n".join([f"<@{person}> {escape(offer.text)}", *lines]), mentions=True)
+        buttons = layouts.row(*(offer_button(one, offer.id) for one in offer.actions))
+        await self._app.messages.post(spot, layouts.layout(text, buttons), nonce(str(offer.thread), offer.id, "offer"))
 
 
 class DiscordAnnouncements:

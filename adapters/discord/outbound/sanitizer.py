@@ -53,6 +53,14 @@ class Text(ui.TextDisplay[Any]):
         self.mentions = mentions
 
 
+def buttons_below(*buttons: ui.Button[Any]) -> ui.View:
+    """Return buttons for below a message of plain text."""
+    view = ui.View(timeout=None)
+    for button in buttons:
+        view.add_item(button)
+    return view
+
+
 class SanitizedView(ui.LayoutView):
     """A message that is safe to send, whatever is added to it."""
 

@@ -14,8 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from adapters.documents.web.address_policy import address_refusal, host_refusal, is_literal
-from adapters.documents.web.fetcher import Resolve, resolve_with_system
+from adapters.documents.web.address_policy import (
+    Resolve,
+    address_refusal,
+    host_refusal,
+    is_literal,
+    resolve_with_system,
+)
 from core.model.errors import ConfigurationError, FetchRefused
 
 WITHOUT_HOST = frozenset(

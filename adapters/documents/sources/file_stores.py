@@ -25,7 +25,7 @@ from adapters.documents.sources.connections import (
     scheme_of,
     why_not_allowed,
 )
-from adapters.documents.web.fetcher import Resolve, resolve_with_system
+from adapters.documents.web.address_policy import Resolve, resolve_with_system
 from core.model.errors import FetchRefused
 from core.ports.sources import PageGone, StoredFile
 

@@ -5,9 +5,14 @@
 address registries (RFC 6890 and its updates).
 """
 
+import asyncio
 import ipaddress
 import re
 import socket
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
 
 _V4_REFUSED = tuple(
     (ipaddress.IPv4Network(block), why)
@@ -120,3 +125,9 @@ def ends_in_number(host: str) -> bool:
     except (OSError, UnicodeError):
         return False
     return True
+
+
+async def resolve_with_system(host: str, port: int) -> list[str]:
+    """Every address of a name, by the system's resolver."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port or None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(info[4][0]) for info in found))

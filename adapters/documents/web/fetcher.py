@@ -11,7 +11,7 @@ import mimetypes
 import re
 import socket
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Self, TypeAlias
@@ -21,12 +21,17 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from adapters.documents.web.address_policy import address_refusal, host_refusal, is_literal
+from adapters.documents.web.address_policy import (
+    Resolve,
+    address_refusal,
+    host_refusal,
+    is_literal,
+    resolve_with_system,
+)
 from core.model.errors import ConfigurationError, FetchRefused
 from core.ports.sources import FetchResult, PageGone
 
 AddressInfo: TypeAlias = tuple[Any, Any, int, str, tuple[Any, ...]]
-Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
 MakeSocket: TypeAlias = Callable[[AddressInfo], socket.socket]
 
 USER_AGENT = "Footnote/1.0 (knowledge fetcher; honours robots.txt)"
@@ -96,12 +101,6 @@ class Target:
 
     url: URL
     addresses: tuple[str, ...]
-
-
-async def resolve_with_system(host: str, port: int) -> list[str]:
-    """Every address of a name, by the system's resolver."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port or None, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(info[4][0]) for info in found))
 
 
 def make_socket(info: AddressInfo) -> socket.socket:

@@ -275,7 +275,7 @@ class EventListener:
         """Have the documents that quote this message read again."""
         ts = str(message["ts"])
         thread = ThreadKey(PLATFORM, us.team, str(event["channel"]), str(message.get("thread_ts") or ts))
-        await note_change(self._message_states, thread, datetime.fromtimestamp(float(ts), UTC))
+        await note_change(self._message_states, thread, datetime.fromtimestamp(float(ts), UTC), ts)
 
     async def _on_new_channel_id(self, event: Event, team: str, us: Identity) -> None:
         """Move the settings of a private channel, which gets a new id when it is shared with another workspace.

@@ -86,17 +86,6 @@ def card(shown: JobCard) -> list[blocks.Block]:
 # --- the form for whom a base is for
 
 
-@dataclass(frozen=True, slots=True)
-class FilledReaders:
-    """The form of ``/kb grant`` and ``/kb revoke`` as it was sent: ids as Slack has them."""
-
-    base: str = ""
-    everyone: bool = False
-    channels: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-    people: tuple[str, ...] = ()
-
-
 def readers_form(
     bases: Sequence[str], base: str, groups: Mapping[str, str], *, grants: bool, kept_form: CommandForm
 ) -> views.View:
@@ -111,18 +100,6 @@ def readers_form(
         rows.append(views.checkboxes("everyone", "Everyone", {EVERYONE: "Everyone who can talk to me"}, ()))
     title, submit = ("Restrict to…", "Restrict") if grants else ("Stop reading", "Revoke")
     return views.modal(title, rows, callback=READERS_FORM, submit=submit, form=kept_form)
-
-
-def read_readers(view: Mapping[str, Any]) -> FilledReaders:
-    """Read that form as it was sent."""
-    form = FormValues(view)
-    return FilledReaders(
-        base=form.option("base"),
-        everyone=EVERYONE in form.options("everyone"),
-        channels=form.channels("channels"),
-        groups=form.options("groups"),
-        people=form.users("people"),
-    )
 
 
 # --- the form for adding

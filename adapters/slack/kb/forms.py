@@ -12,7 +12,7 @@ from adapters.slack.inbound.interactions import Body, SlashCommand, sender_of
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.replies import SlackKeptCommand, outcome_text
 from adapters.slack.kb.slack_sources import SlackLinks
-from adapters.slack.outbound.payloads import CommandForm, form_in
+from adapters.slack.outbound.payloads import CommandForm, FormValues, form_in
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError
@@ -24,7 +24,7 @@ from core.service.kb.results import KbResult, is_success
 from core.service.kb.service import KnowledgeService
 from core.service.kb.text_layout import PROPOSALS
 from core.service.kb.wording import proposals_line
-from core.service.one_time_actions import PressOutcome
+from core.service.one_time_use import PressOutcome
 
 FORM_EXPIRED = "This form has expired. Close it and run the command again."
 NOTHING = "Attach a file, enter a link, or choose this channel."
@@ -52,8 +52,8 @@ class KbForms:
 
     async def open_add_form(self, given: SlashCommand, caller: Caller, base: str) -> None:
         """Open the form for adding. Raises ViewNotOpened."""
-        names = await self.kb.complete("", caller)
-        meant = await self.kb.complete(base, caller) if base else ()
+        names = await self.kb.queries.complete("", caller)
+        meant = await self.kb.queries.complete(base, caller) if base else ()
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
         offer = await self.kept_commands.keep(SlackKeptCommand(person=caller.person.id, channel=given.channel))
         in_channel = bool(given.channel) and not given.channel.startswith("D")
@@ -63,7 +63,7 @@ class KbForms:
 
     async def open_readers_form(self, given: SlashCommand, command: KbCommand, caller: Caller) -> None:
         """Open the form for whom a base is for. Raises ViewNotOpened."""
-        names = await self.kb.complete("", caller)
+        names = await self.kb.queries.complete("", caller)
         chosen = next((name for name in names if name.casefold() == command.base.casefold()), "")
         groups = await self.workspace.directory.groups()
         listed = {
@@ -82,12 +82,12 @@ class KbForms:
         kept = await self.kept_commands.read(form, person_id(team, user))
         if kept is None or kept.command is None:
             return FormResult({"channels": FORM_EXPIRED})
-        filled = kb_blocks.read_readers(body["view"])
+        filled = FormValues(body["view"])
         principals = (
-            *([EVERYONE] if filled.everyone else []),
-            *(channel_principal(PLATFORM, team, channel) for channel in filled.channels),
-            *(group_principal(team, group) for group in filled.groups),
-            *(user_principal(team, one) for one in filled.people),
+            *([EVERYONE] if EVERYONE in filled.options("everyone") else []),
+            *(channel_principal(PLATFORM, team, channel) for channel in filled.channels("channels")),
+            *(group_principal(team, group) for group in filled.options("groups")),
+            *(user_principal(team, one) for one in filled.users("people")),
         )
         if not principals:
             return FormResult({"channels": NOBODY_PICKED})
@@ -95,7 +95,7 @@ class KbForms:
         taken = await self.kept_commands.take(kept)
         if taken is not PressOutcome.NOW:
             return FormResult({"channels": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
-        command = replace(kept.command, base=filled.base or kept.command.base, principals=principals)
+        command = replace(kept.command, base=filled.option("base") or kept.command.base, principals=principals)
         return await self._accept(form, {"channels": command}, caller)
 
     async def base_options(self, body: Body) -> list[dict[str, Any]]:
@@ -105,7 +105,7 @@ class KbForms:
         if not kept:
             return []
         caller = await self.workspace.caller(ThreadKey(PLATFORM, team, kept.channel, ""), user)
-        return kb_blocks.options(await self.kb.complete(str(body.get("value") or ""), caller))
+        return kb_blocks.options(await self.kb.queries.complete(str(body.get("value") or ""), caller))
 
     async def submit_add_form(self, body: Body) -> FormResult:
         """Accept what the form brings, once; from then on it is kept."""

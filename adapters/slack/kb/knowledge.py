@@ -145,7 +145,9 @@ class SlackKnowledge:
         user = user_id(person)
         conversation = await self._transcripts.conversation(conversation_reference(thread.channel, thread.thread))
         caller = await self._workspace.caller(thread, user)
-        return lines_reply(await self._replies.render_outcomes([await self._kb.propose(conversation, caller)], caller))
+        return lines_reply(
+            await self._replies.render_outcomes([await self._kb.proposals.propose(conversation, caller)], caller)
+        )
 
     async def keep_form(self, person: str) -> str:
         """Return the id of a form that takes a correction, for this person by qualified id: it counts once."""
@@ -160,7 +162,9 @@ class SlackKnowledge:
             return Refused.of(error)
         permalink = await self._workspace.web.permalink(thread.channel, shown or thread.thread)
         bases = turn.source_bases
-        return await self._kb.correct(turn.question, answer, permalink, caller, trace_id=trace_id, bases=bases)
+        return await self._kb.proposals.correct(
+            turn.question, answer, permalink, caller, trace_id=trace_id, bases=bases
+        )
 
     async def announce(self, result: FormResult, user: str) -> None:
         """Tell what was accepted: a card for each job, and a word where the form was opened."""

@@ -13,7 +13,7 @@ from core.service.kb.commands import Caller
 from core.service.kb.job_cards import job_title
 from core.service.kb.kept_commands import KeptCommand, KeptCommands
 from core.service.kb.results import KbOutcome, KbResult, KbView, ProposalDecided, ProposalList, accepted_jobs
-from core.service.kb.summaries import KbAction, Page
+from core.service.kb.summaries import OfferedCommand, Page
 from core.service.kb.text_layout import Part, lay_out, plain_lines
 from core.service.kb.text_spans import Line, line_text, strong
 from core.service.kb.wording import outcome_layout, outcome_lines
@@ -111,7 +111,7 @@ class ReplyRenderer:
             ("Next page", kb_blocks.PAGE_ON, page.next),
         )
         return [
-            blocks.button(label, action, await self._offer(KbAction(label, command), caller))
+            blocks.button(label, action, await self._offer(OfferedCommand(label, command), caller))
             for label, action, command in neighbours
             if command is not None
         ]
@@ -129,7 +129,7 @@ class ReplyRenderer:
             rows.append((part.lines, row))
         return rows
 
-    async def _offer(self, action: KbAction, caller: Caller) -> str:
+    async def _offer(self, action: OfferedCommand, caller: Caller) -> str:
         """Return the id that a button for this action carries."""
         offered = SlackKeptCommand(person=caller.person.id, command=action.command, once=action.once)
         return await self.kept_commands.keep(offered)

@@ -142,7 +142,7 @@ class Transcripts:
         text = without_emoji(without_marks(plain_message(written, us.user, names))).strip()
         if not text:
             return []
-        return [TranscriptMessage(await self._directory.name(user), _at(message), text)]
+        return [TranscriptMessage(await self._directory.name(user), _at(message), text, str(message["ts"]))]
 
     async def _pages(self, method: str, place: Mapping[str, str], most: int) -> AsyncIterator[Message]:
         """Yield message after message, at most so many. Raises NotFound, PlatformUnavailable."""

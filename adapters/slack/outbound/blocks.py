@@ -13,8 +13,9 @@ from adapters.slack.outbound.payloads import ChoiceValue, FollowUpValue, RatingV
 from adapters.slack.outbound.text import escape, link, safe_markdown, shorten, without_markup
 from core.model.answer import Answer, Citation
 from core.model.inquiry import Checkpoint
+from core.model.person_answers import OFFER_LABELS, Offer, OfferAction
 from core.ports.answer_view import Step, StepState
-from core.service.actions.presses import RATINGS, ROWS, AnswerAction, actions_below
+from core.service.actions.presses import RATINGS, ROWS, AnswerButton, buttons_below
 from core.service.actions.wording import ANSWER_AGAIN, YOU_EDITED
 from core.service.text_splitter import split_markdown
 
@@ -32,6 +33,7 @@ STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE, FOLLOW_UP, AGAIN, OWNER = (
     f"footnote_{name}"
     for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share", "follow_up", "again", "owner")
 )
+OFFER = "footnote_offer"  # with the action behind it
 CHOICES = "footnote_choices"  # the block that holds a checkpoint's buttons
 _WITH_BUTTONS = {"actions", "context_actions"}
 
@@ -133,6 +135,18 @@ def offer_again(root: str, question_id: str) -> list[Block]:
     return with_thread([section(YOU_EDITED), row], root)
 
 
+def offer_row(actions: Iterable[OfferAction], name: str) -> Block:
+    """Return the buttons about a person's answer, which is known by this id."""
+    shown = [button(OFFER_LABELS[one], f"{OFFER}_{one}", name) for one in actions]
+    return {"type": "actions", "block_id": "footnote_offer", "elements": shown}
+
+
+def offer(asked: Offer) -> list[Block]:
+    """Return a question to one person, with the text that it is about exactly as it is."""
+    quoted = [plain_section(asked.quoted)] if asked.quoted else []
+    return [section(escape(asked.text)), *quoted, offer_row(asked.actions, asked.id)]
+
+
 def notice_lines(notices: Sequence[str], answer: Answer) -> list[Block]:
     """Return what to know before reading an answer, such as a file that could not be read."""
     return [context(escape(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:MOST_NOTICES]
@@ -182,16 +196,16 @@ def source_line(source: Citation, *, path: bool = True) -> str:
 
 
 _ACTION_IDS = {
-    AnswerAction.QUOTES: QUOTES,
-    AnswerAction.WHY: WHY,
-    AnswerAction.SHARE: SHARE,
-    AnswerAction.HANDOFF: HANDOFF,
-    AnswerAction.OWNER: OWNER,
+    AnswerButton.QUOTES: QUOTES,
+    AnswerButton.WHY: WHY,
+    AnswerButton.SHARE: SHARE,
+    AnswerButton.HANDOFF: HANDOFF,
+    AnswerButton.OWNER: OWNER,
 }
 
 
 def _buttons(answer: Answer, trace_id: str, *, handoff: bool, private: bool) -> list[Block]:
-    offered = actions_below(answer, handoff=handoff, private=private)
+    offered = buttons_below(answer, handoff=handoff, private=private)
     row = [button(ROWS[action].label, _ACTION_IDS[action], trace_id) for action in offered if action not in RATINGS]
     rows = [{"type": "actions", "block_id": "footnote_answer", "elements": row}] if row else []
     rows += _follow_ups(answer, trace_id)
@@ -200,7 +214,7 @@ def _buttons(answer: Answer, trace_id: str, *, handoff: bool, private: bool) -> 
 
 def quotes_button(trace_id: str) -> Block:
     """Return the button that shows the exact passages."""
-    return button(ROWS[AnswerAction.QUOTES].label, QUOTES, trace_id)
+    return button(ROWS[AnswerButton.QUOTES].label, QUOTES, trace_id)
 
 
 def feedback(trace_id: str) -> Block:

@@ -15,13 +15,14 @@ from cachetools import TTLCache
 from adapters.slack.api.channel_access import ChannelAccess
 from adapters.slack.api.directory import Directory
 from adapters.slack.api.errors import RequestRefused
-from adapters.slack.api.ids import PLATFORM, team_principal
+from adapters.slack.api.ids import PLATFORM, team_principal, user_id
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.blocks import fallback
 from adapters.slack.outbound.text import escape, shorten
-from core.model.conversation import Audience, ThreadKey
+from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import Denied, PlatformUnavailable
+from core.model.person_answers import Offer
 
 ASK_AGAIN_SECONDS = 600.0  # an app may be declared an agent while we run
 NO_AGENT = {"not_agent_app", "unknown_method", "missing_scope", "not_allowed_token_type"}
@@ -144,6 +145,27 @@ async def _has_begun(web: WebClient, thread: ThreadKey) -> bool:
         log.info("thread_unreadable", reason=str(error))
         return False
     return len(answer.get("messages") or []) > 1
+
+
+class SlackOffers:
+    """Asks in an ephemeral message, or directly."""
+
+    def __init__(self, messages: Messages) -> None:
+        self._messages = messages
+
+    async def ask(self, offer: Offer) -> None:
+        """Ask one person; what Slack refuses is logged. Raises PlatformUnavailable."""
+        user, layout = user_id(Person(offer.person)), blocks.offer(offer)
+        if not offer.channel:
+            await self._messages.post_directly(user, offer.text, layout)
+            return
+        place = await ephemeral_place(self._messages.web, offer.thread, user)
+        try:
+            await self._messages.web.call(
+                "chat.postEphemeral", **place, text=blocks.fallback(offer.text), blocks=layout
+            )
+        except RequestRefused as refusal:
+            raise Denied(f"Slack refuses it: {refusal.error}.") from None
 
 
 LONGEST = 2_900  # characters of a section, with room for what escaping adds

@@ -54,6 +54,7 @@ PARTNERS_IN_FORM = (
 )
 CLOSED_LABEL = "Answer only from bases chosen above or granted to this channel"
 BASES_LABEL = "Knowledge bases (none chosen: everything that this channel can read)"
+SWITCHES = ("sources_first", "follow_ups", "proposal_digest", "closed_to_partners")
 OTHER_THRESHOLDS = (0.6, 0.5)  # beside those that have a word; grades are tenths
 MOST_QUOTES = 30  # three blocks each; a view has 100
 MOST_OPTIONS = 100  # of one menu; https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element
@@ -161,29 +162,30 @@ def settings(
         rows.append(multi_select("bases", BASES_LABEL, {name: name for name in bases}, sorted(now.bases or ())))
     if shared:
         rows.insert(1, blocks.section(PARTNERS_IN_FORM))
-        closed = ("yes",) * now.closed_to_partners
-        rows.append(checkboxes("closed_to_partners", "For the other organization", {"yes": CLOSED_LABEL}, closed))
+        rows.append(
+            _switch("closed_to_partners", "For the other organization", CLOSED_LABEL, on=now.closed_to_partners)
+        )
+    languages = ", ".join(policy.languages)
     rows += [
         select("profile", "How much to search for an answer", PROFILES, policy.profile),
         select("behaviour", "How careful to be with what I find", BEHAVIOURS, policy.behaviour),
         checkboxes("checkpoints", "Ask the person how to continue when", CHECKPOINTS, sorted(policy.checkpoints)),
-        checkboxes("sources_first", "Sources", {"yes": "Show them before answering"}, ("yes",) * policy.sources_first),
-        checkboxes("follow_ups", "Follow-up questions", {"yes": FOLLOW_UPS_LABEL}, ("yes",) * policy.follow_ups),
+        _switch("sources_first", "Sources", "Show them before answering", on=policy.sources_first),
+        _switch("follow_ups", "Follow-up questions", FOLLOW_UPS_LABEL, on=policy.follow_ups),
         select("reply_style", "Where answers appear", REPLIES, now.reply_style),
         _auto_answer(now.auto_answer),
-        _text_field(
-            "languages",
-            "Languages to answer in, separated by commas (empty: the asker's)",
-            ", ".join(policy.languages),
-        ),
+        _text_field("languages", "Languages to answer in, separated by commas (empty: the asker's)", languages),
         _instructions(policy.instructions),
         *(_limit(name, label, getattr(policy.limits, name)) for name, label in LIMIT_LABELS.items()),
+        _switch("proposal_digest", "For admins", PROPOSALS_LABEL, on=now.proposal_digest),
     ]
-    told = ("yes",) * now.proposal_digest
-    rows.append(checkboxes("proposal_digest", "For admins", {"yes": PROPOSALS_LABEL}, told))
     if groups:
         rows.append(select("handoff", "Whom “Ask a person” calls", {"none": "Nobody", **groups}, now.handoff or "none"))
     return modal("Footnote settings", rows, callback=SETTINGS, submit="Save", form=form)
+
+
+def _switch(name: str, label: str, text: str, *, on: bool) -> blocks.Block:
+    return checkboxes(name, label, {"yes": text}, ("yes",) * on)
 
 
 def _auto_answer(threshold: float) -> blocks.Block:
@@ -199,23 +201,11 @@ def _auto_answer(threshold: float) -> blocks.Block:
 def read_settings(view: Mapping[str, Any], before: ChosenSettings) -> ChosenSettings:
     """Return the settings form as it was submitted; what the form could not ask for stays as it was ``before``."""
     form = FormValues(view)
-    handoff = form.option("handoff")
-    values = {
-        "bases": ",".join(form.options("bases")),
-        "profile": form.option("profile"),
-        "behaviour": form.option("behaviour"),
-        "checkpoints": ",".join(form.options("checkpoints")),
-        "sources_first": "yes" if form.options("sources_first") else "no",
-        "follow_ups": "yes" if form.options("follow_ups") else "no",
-        "reply_style": form.option("reply_style"),
-        "languages": form.text("languages"),
-        "instructions": form.text("instructions"),
-        **{name: form.text(name) for name in LIMIT_LABELS},
-        "proposal_digest": "yes" if form.options("proposal_digest") else "no",
-        "closed_to_partners": "yes" if form.options("closed_to_partners") else "no",
-        "handoff": "" if handoff == "none" else handoff,
-        "auto_answer": form.option("auto_answer"),
-    }
+    values = {name: form.option(name) for name in ("profile", "behaviour", "reply_style", "auto_answer")}
+    values |= {name: ",".join(form.options(name)) for name in ("bases", "checkpoints")}
+    values |= {name: "yes" if form.options(name) else "no" for name in SWITCHES}
+    values |= {name: form.text(name) for name in ("languages", "instructions", *LIMIT_LABELS)}
+    values["handoff"] = "" if form.option("handoff") == "none" else form.option("handoff")
     asked = {name: value for name, value in values.items() if form.asks(name)}
     return ChosenSettings.from_mapping(before.to_mapping() | asked)
 

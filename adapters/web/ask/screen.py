@@ -25,7 +25,7 @@ from core.model.incoming_events import FileReference, IncomingChoice, IncomingMe
 from core.model.inquiry import Checkpoint, Choice
 from core.model.message_text import LONGEST_QUESTION, too_long
 from core.ports.inbox import Inbox
-from core.service.actions.presses import AnswerAction, AnswerPress, press_button
+from core.service.actions.presses import AnswerButton, AnswerPress, press_button
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import TOLD_OWNER, outcome_text
 from core.service.attached_files import ABOUT_FILES
@@ -133,7 +133,7 @@ class AskScreen:
     async def _why(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
         turn = await self.turns.one(visitor, message)
-        async with press_button(self.actions.answers, AnswerAction.WHY, _pressed(visitor, message, turn)) as outcome:
+        async with press_button(self.actions.answers, AnswerButton.WHY, _pressed(visitor, message, turn)) as outcome:
             assert isinstance(outcome, Explanation)
         steps = (*outcome.steps, f"Trace {outcome.trace_id}.")
         if wants_part(request):
@@ -227,7 +227,7 @@ class AskScreen:
         turn = await self.turns.one(visitor, message)
         helpful = form.get("helpful") == "yes"
         reason = form.get("reason", "").strip()[:LONGEST_WORDS]
-        action = AnswerAction.HELPFUL if helpful else AnswerAction.UNHELPFUL
+        action = AnswerButton.HELPFUL if helpful else AnswerButton.UNHELPFUL
         async with press_button(self.actions.answers, action, _pressed(visitor, message, turn, reason)):
             pass  # the page shows what is kept of it
         rating = "helpful" if helpful else "unhelpful"
@@ -243,7 +243,7 @@ class AskScreen:
         answer = (await read_form(request)).get("answer", "").strip()[: 4 * LONGEST_WORDS]
         turn = await self.turns.one(visitor, message)
         kept = await self.actions.answers.read(message.thread, turn.trace_id, visitor.audience)
-        result = await self.kb.correct(
+        result = await self.kb.proposals.correct(
             turn.question, answer, None, visitor.caller(), trace_id=turn.trace_id, bases=kept.source_bases
         )
         return self.pages.part("_reply.html", text=told_with_jobs(result), ok=is_success(result))
@@ -251,7 +251,7 @@ class AskScreen:
     async def _tell_owner(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
         turn = await self.turns.one(visitor, message)
-        async with press_button(self.actions.answers, AnswerAction.OWNER, _pressed(visitor, message, turn)):
+        async with press_button(self.actions.answers, AnswerButton.OWNER, _pressed(visitor, message, turn)):
             pass  # the press said all
         if wants_part(request):
             return self.pages.part("_reply.html", text=TOLD_OWNER, ok=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from core.model.answer import Citation, FollowUp, UsageCounts
 from core.model.conversation import Audience, Person, ThreadKey, Turn
 from core.model.errors import NotFound
+from core.model.person_answers import LastCall, PersonAnswer
 from core.model.records import PERSON, THREAD
 from core.ports.access import Audit
 from core.ports.memory import Feedback, FeedbackStore, Memory
@@ -24,7 +25,7 @@ from core.service.actions.wording import (
 from core.service.disputes.decisions import DisputeReports, disputed_sources
 from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import follow_ups_in
-from core.service.one_time_actions import OneTimeAction, OneTimeActions
+from core.service.one_time_use import OneTimeUse, OneTimeUses
 from core.service.visibility import VisibleBases
 
 
@@ -38,7 +39,7 @@ class Quotes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OncePerAnswer(OneTimeAction):
+class OncePerAnswer(OneTimeUse):
     """Something that is done once about an answer."""
 
     thread: ThreadKey = field(metadata=THREAD)
@@ -138,7 +139,11 @@ class AnswerActions:
         """
         turn = await self.read(thread, trace_id, audience)
         handoff = Handoff(thread=thread, trace=trace_id, person=person.id)
-        async with OneTimeActions(self.message_states).once(handoff, CALLED_ALREADY):
+        async with OneTimeUses(self.message_states).once(handoff, CALLED_ALREADY):
+            await self.message_states.save(
+                PersonAnswer(id=trace_id, thread=thread, asker=turn.asker.id, caller=person.id)
+            )
+            await self.message_states.save(LastCall(thread=thread, trace=trace_id))
             yield turn
 
     async def tell_owner(self, thread: ThreadKey, trace_id: str, person: Person, reader: Audience) -> None:
@@ -169,7 +174,7 @@ class AnswerActions:
         if not turn.readable_by(await self.bases.names(await audience())):
             raise NotFound(NOT_FOR_ALL)
         share = Share(thread=thread, trace=trace_id, person=person.id)
-        async with OneTimeActions(self.message_states).once(share, SHARED_ALREADY):
+        async with OneTimeUses(self.message_states).once(share, SHARED_ALREADY):
             yield turn
 
     @asynccontextmanager
@@ -186,5 +191,5 @@ class AnswerActions:
         if not 1 <= number <= len(suggestions):
             raise NotFound(GONE)
         request = FollowUpRequest(thread=thread, trace=trace_id, number=number, person=person.id)
-        async with OneTimeActions(self.message_states).once(request, ASKED_ALREADY):
+        async with OneTimeUses(self.message_states).once(request, ASKED_ALREADY):
             yield suggestions[number - 1]

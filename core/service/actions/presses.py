@@ -1,7 +1,7 @@
 """The buttons below an answer: a row each says its label, when it is offered and what a press does, for every client.
 
-A client shows the buttons that ``actions_below`` names, says who pressed one (``AnswerPress``), and renders what
-``press_button`` leads to. A new button is an ``AnswerAction``, its row in ``ROWS`` and, if need be, its outcome: type
+A client shows the buttons that ``buttons_below`` names, says who pressed one (``AnswerPress``), and renders what
+``press_button`` leads to. A new button is an ``AnswerButton``, its row in ``ROWS`` and, if need be, its outcome: type
 checking then names every client that does not show it yet.
 """
 
@@ -18,7 +18,7 @@ from core.service.explanations import Explanation
 LookUp = Callable[[], Awaitable[Audience]]
 
 
-class AnswerAction(StrEnum):
+class AnswerButton(StrEnum):
     """A button of an answer; its value is kept in buttons that outlive a restart."""
 
     QUOTES = "quotes"
@@ -30,7 +30,7 @@ class AnswerAction(StrEnum):
     SHARE = "share"
 
 
-RATINGS = frozenset({AnswerAction.HELPFUL, AnswerAction.UNHELPFUL})
+RATINGS = frozenset({AnswerButton.HELPFUL, AnswerButton.UNHELPFUL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Below:
 
 
 @dataclass(frozen=True, slots=True)
-class ActionRow:
+class ButtonRow:
     """One button: its label, when it is offered, and what a press does."""
 
     label: str
@@ -131,17 +131,17 @@ async def _tell_owner(answers: AnswerActions, press: AnswerPress) -> AsyncIterat
 
 
 ROWS = {
-    AnswerAction.QUOTES: ActionRow("Show quotes", lambda below: bool(below.answer.citations), _quotes),
-    AnswerAction.WHY: ActionRow("Why", lambda below: below.answer.is_rateable, _why),
-    AnswerAction.OWNER: ActionRow("Tell the owner", lambda below: below.answer.dispute is not None, _tell_owner),
-    AnswerAction.HELPFUL: ActionRow("Helpful", lambda below: below.answer.is_rateable, _rate(helpful=True)),
-    AnswerAction.UNHELPFUL: ActionRow("Not helpful", lambda below: below.answer.is_rateable, _rate(helpful=False)),
-    AnswerAction.SHARE: ActionRow(
+    AnswerButton.QUOTES: ButtonRow("Show quotes", lambda below: bool(below.answer.citations), _quotes),
+    AnswerButton.WHY: ButtonRow("Why", lambda below: below.answer.is_rateable, _why),
+    AnswerButton.OWNER: ButtonRow("Tell the owner", lambda below: below.answer.dispute is not None, _tell_owner),
+    AnswerButton.HELPFUL: ButtonRow("Helpful", lambda below: below.answer.is_rateable, _rate(helpful=True)),
+    AnswerButton.UNHELPFUL: ButtonRow("Not helpful", lambda below: below.answer.is_rateable, _rate(helpful=False)),
+    AnswerButton.SHARE: ButtonRow(
         "Share with channel",
         lambda below: below.private and below.answer.outcome is Outcome.ANSWERED,
         _share,
     ),
-    AnswerAction.HANDOFF: ActionRow(
+    AnswerButton.HANDOFF: ButtonRow(
         "Ask a person",
         lambda below: below.handoff and below.answer.outcome is not Outcome.CLARIFIED,
         _hand_over,
@@ -149,17 +149,17 @@ ROWS = {
 }  # in the order in which they are shown
 
 
-def actions_below(answer: Answer, *, handoff: bool = False, private: bool = False) -> tuple[AnswerAction, ...]:
-    """Return the actions to offer, in order."""
+def buttons_below(answer: Answer, *, handoff: bool = False, private: bool = False) -> tuple[AnswerButton, ...]:
+    """Return the buttons to offer, in order."""
     below = Below(answer, handoff, private)
-    return tuple(action for action, row in ROWS.items() if row.when(below))
+    return tuple(button for button, row in ROWS.items() if row.when(below))
 
 
 def press_button(
-    answers: AnswerActions, action: AnswerAction, press: AnswerPress
+    answers: AnswerActions, button: AnswerButton, press: AnswerPress
 ) -> AbstractAsyncContextManager[PressResult]:
     """Do what this button means. The caller shows the outcome within: if that fails, it may be pressed again.
 
     Raises NotFound, Denied and AlreadyDone.
     """
-    return ROWS[action].do(answers, press)
+    return ROWS[button].do(answers, press)

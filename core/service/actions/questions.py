@@ -26,7 +26,7 @@ from core.service.actions.wording import (
     NOT_YOURS_TO_STOP,
 )
 from core.service.incoming import delivery
-from core.service.one_time_actions import OneTimeAction, OneTimeActions
+from core.service.one_time_use import OneTimeUse, OneTimeUses
 
 LONGEST_LABEL = 300  # characters of what a card says was chosen
 IsAdmin = Callable[[], Awaitable[bool]]  # whether who pressed is an admin, looked up by the platform when it matters
@@ -44,7 +44,7 @@ async def refuse(audit: Audit, person: Person, action: str, target: str, refusal
 
 
 @dataclass(frozen=True, kw_only=True)
-class RepeatedQuestion(OneTimeAction, place="{thread}", subject="again:{message}"):
+class RepeatedQuestion(OneTimeUse, place="{thread}", subject="again:{message}"):
     """A question that was edited after its answer has been put again."""
 
     thread: ThreadKey = field(metadata=THREAD)
@@ -116,7 +116,7 @@ class QuestionActions:
         if kept.late_edit.asker.id != person.id:
             raise Denied(NOT_YOURS_TO_REPEAT)
         repeated = RepeatedQuestion(thread=kept.thread, message=kept.message, person=person.id)
-        async with OneTimeActions(self.message_states).once(repeated, ASKED_ALREADY):
+        async with OneTimeUses(self.message_states).once(repeated, ASKED_ALREADY):
             yield kept.late_edit
 
 

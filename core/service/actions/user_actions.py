@@ -24,6 +24,7 @@ from core.service.actions.questions import QuestionActions
 from core.service.actions.wording import NOT_YOURS_TO_FORGET, PersonForgotten, ThreadForgotten, ThreadMuted
 from core.service.channel_settings import SettingsService
 from core.service.disputes.decisions import DisputeReports
+from core.service.person_answers import PersonAnswers
 from core.service.visibility import VisibleBases
 
 MOST_THREADS, MOST_RECENT = 20, 5  # that are looked through, and that are shown, of what somebody asked
@@ -35,6 +36,7 @@ class MemoryControls:
 
     memory: Memory
     audit: Audit
+    person_answers: PersonAnswers | None = None  # None where no knowledge is managed
 
     async def recent_questions(self, person: Person, platform: str, space: str) -> tuple[AskedQuestion, ...]:
         """Return what this person asked last in one workspace or server, the newest first, one a thread."""
@@ -57,10 +59,11 @@ class MemoryControls:
         return ThreadForgotten(was_kept=await self.memory.forget_thread(thread))
 
     async def forget_person(self, person: Person) -> PersonForgotten:
-        """Remove everything this person asked; they may always."""
+        """Remove everything this person asked, and their answers that were kept; they may always."""
+        answers = await self.person_answers.forget(person.id) if self.person_answers is not None else 0
         count = await self.memory.forget_person(person.id)
         await self.audit.record(person.id, "forget person", person.id, allowed=True, detail=f"{count} turns")
-        return PersonForgotten(count)
+        return PersonForgotten(count, answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,7 @@ class UserActions:
     bases: VisibleBases
     overview: InstallationOverview
     audit: Audit
+    person_answers: PersonAnswers | None = None
 
     @classmethod
     def build(
@@ -128,15 +132,17 @@ class UserActions:
         checkpoints: Checkpoints,
         defaults: ChannelSettings,
         disputes: DisputeReports,
+        person_answers: PersonAnswers | None = None,
     ) -> "UserActions":
         """Return all of them, over these stores; ``defaults`` are the settings of places where nothing was chosen."""
         bases = VisibleBases(catalog)
         return cls(
             questions=QuestionActions(checkpoints, message_states, inbox, audit),
             answers=AnswerActions(memory, trace_store, bases, feedback, message_states, audit, disputes),
-            memory=MemoryControls(memory, audit),
+            memory=MemoryControls(memory, audit, person_answers),
             settings=SettingsService(settings_store, catalog, audit, defaults),
             bases=bases,
             overview=InstallationOverview(bases, inbox, trace_store),
             audit=audit,
+            person_answers=person_answers,
         )

@@ -22,9 +22,10 @@ class ThreadForgotten:
 
 @dataclass(frozen=True, slots=True)
 class PersonForgotten:
-    """Everything that a person asked was deleted: so many questions."""
+    """Everything that a person asked was deleted: so many questions, and so many answers of theirs that were kept."""
 
     questions: int
+    answers: int = 0
 
 
 ActionOutcome = ThreadMuted | ThreadForgotten | PersonForgotten
@@ -72,8 +73,9 @@ def outcome_text(outcome: ActionOutcome, thread: str = THIS_THREAD) -> str:
             return silent if muted else f"I answer in {thread} again."
         case ThreadForgotten(was_kept):
             return f"I {'have deleted everything I stored' if was_kept else 'have nothing stored'} about {thread}."
-        case PersonForgotten(questions):
+        case PersonForgotten(questions, answers):
             asked = f"{questions} question{'' if questions == 1 else 's'}"
-            return f"I have deleted everything you asked me ({asked}) and my answers. {STAYS}"
+            kept = f", and {answers} of your answers that I kept" if answers else ""
+            return f"I have deleted everything you asked me ({asked}) and my answers{kept}. {STAYS}"
         case _:
             assert_never(outcome)

@@ -31,7 +31,7 @@ class DisputeReports:
     async def report(self, question: str, sides: Sequence[DisputedSource], person: Person) -> None:
         """Keep a proposal to decide between two sources. Raises AlreadyDone if there is or was one, and Busy."""
         source = decision_source(sides)
-        name = uuid.uuid5(uuid.NAMESPACE_URL, source).hex[:8]
+        name = _proposal_id(source)
         if await self.proposal_store.proposal(name) is not None:
             raise AlreadyDone(OWNER_TOLD)
         if await self.proposal_store.decision(name) is not None:
@@ -41,6 +41,16 @@ class DisputeReports:
         await self.proposal_store.keep_proposal(
             Proposal(name, "", source, title, question, person, self.clock.now(), beginning=shown, sides=tuple(sides))
         )
+
+
+async def withdraw_decision(proposal_store: ProposalStore, source: str) -> None:
+    """Let a dispute be decided again whose decision was removed; nothing for the source of another document."""
+    if source.startswith(DECISION):
+        await proposal_store.reopen(_proposal_id(source))
+
+
+def _proposal_id(source: str) -> str:
+    return uuid.uuid5(uuid.NAMESPACE_URL, source).hex[:8]
 
 
 def disputed_sources(trace: Iterable[TracedEvent]) -> tuple[DisputedSource, ...]:

@@ -16,7 +16,7 @@ from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.job_queue import RECENT
 from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.results import BaseCreated, BaseDescribed, GrantsChanged, KbResult, ReadersPreview
-from core.service.kb.summaries import KbAction, readers_of
+from core.service.kb.summaries import OfferedCommand, readers_of
 from core.service.kb.text_spans import join_names
 
 MOST_DESCRIPTION = 500  # characters
@@ -115,7 +115,7 @@ def _preview(command: KbCommand, changed: KnowledgeBase, documents: int, caller:
     readers, confirmed = readers_of(changed), replace(command, confirmed=True)
     if readers.everybody or not readers.principals:
         label = "Open it to everyone" if readers.everybody else "Take the last reader away"
-        return ReadersPreview(changed.name, readers, documents, KbAction(label, confirmed, once=True))
+        return ReadersPreview(changed.name, readers, documents, OfferedCommand(label, confirmed, once=True))
     own = frozenset(filter(_is_person, caller.permissions.principals))
     loses = not caller.audience.unrestricted and not changed.visible_to(Audience(caller.permissions.principals))
     with_me = replace(confirmed, principals=(*command.principals, *sorted(own)))
@@ -123,8 +123,8 @@ def _preview(command: KbCommand, changed: KnowledgeBase, documents: int, caller:
         changed.name,
         readers,
         documents,
-        KbAction("Restrict to these", confirmed, once=True),
-        with_me=KbAction("Restrict to these and me", with_me, once=True) if loses and own else None,
+        OfferedCommand("Restrict to these", confirmed, once=True),
+        with_me=OfferedCommand("Restrict to these and me", with_me, once=True) if loses and own else None,
         caller_loses=loses,
     )
 

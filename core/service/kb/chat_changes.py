@@ -18,6 +18,7 @@ from core.model.conversation import Person, ThreadKey
 from core.model.errors import Busy
 from core.model.jobs import ItemState, Job, JobKind, pending_sources, refresh_item
 from core.model.knowledge import conversation_platform
+from core.model.person_answers import answer_source
 from core.model.records import Record
 from core.ports.catalog import Catalog
 from core.ports.job_store import JobStore
@@ -43,13 +44,17 @@ class ChangedConversation(Record, place="chats", subject="changed", entry="{sour
     at: float = 0.0
 
 
-async def note_change(message_states: MessageStateStore, thread: ThreadKey, written: datetime) -> None:
+async def note_change(
+    message_states: MessageStateStore, thread: ThreadKey, written: datetime, message: str = ""
+) -> None:
     """Note that a message of this conversation was edited or deleted. Raises StoreUnavailable.
 
     ``written`` is when the message was posted: outside threads, it is part of the document of that day (UTC).
+    ``message`` is its id, by which an answer that was kept is found.
     """
     channel = f"{thread.platform}/{thread.space}/{thread.channel}"
-    sources = (f"{channel}/{thread.thread}", f"{channel}/{written:%Y-%m-%d}")
+    place = f"{channel}/{thread.thread}"
+    sources = (place, f"{channel}/{written:%Y-%m-%d}", *([answer_source(place, message)] if message else []))
     at = time.time()
     await message_states.save(*(ChangedConversation(source=one, at=at) for one in sources))
 

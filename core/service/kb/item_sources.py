@@ -2,8 +2,9 @@
 
 import hashlib
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import document_id_of
@@ -12,12 +13,17 @@ from core.model.document_content import as_markdown
 from core.model.errors import DocumentRejected, FetchRefused, NotFound
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind
 from core.model.knowledge import conversation_platform, is_link
+from core.model.person_answers import answer_markdown, answer_place, is_answer
 from core.ports.catalog import BlobStore, Catalog
-from core.ports.platform import PlatformCapabilities, Transcript
+from core.ports.platform import ConversationGone, PlatformCapabilities, Transcript
 from core.ports.sources import FetchResult, FileStores, PageGone, Web
 
 MORE_FILES = "There are more files than the {limit} that were read. Add the folders in it one by one."
 _UNSAFE = re.compile(r"[^\w .-]+")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,7 @@ class ItemSources:
     originals: Originals | None = None
     consistency: IndexConsistency | None = None
     stores: FileStores | None = None
+    now: Callable[[], datetime] = _now
 
     async def find_items(self, job: Job) -> AsyncIterator[JobItem]:
         """Yield the items of a SITE or HISTORY job as they are found, at most ``job.limit`` that can be read.
@@ -175,7 +182,33 @@ class ItemSources:
             return None
         return _material(job, item, fetched)
 
+    async def _read_answer(self, job: Job, item: JobItem) -> Material | None:
+        """Return the document of a person's answer as its message reads now. Raises ConversationGone without it."""
+        before = await self.catalog.document(document_id_of(job.base, item.source))
+        if before is None and job.kind is JobKind.REFRESH:
+            return None  # it was removed since
+        place, message = answer_place(item.source)
+        conversation = await self._transcript(conversation_platform(item.source)).read_again(place)
+        said = next((one for one in conversation.messages if one.id == message), None)
+        if said is None:
+            raise ConversationGone("The message with this answer was deleted.")
+        title, dated = (before.title, before.dated) if before else (item.title, f"{said.at:%Y-%m-%d}")
+        dated, today = item.dated or dated, self.now().date()
+        text = answer_markdown(title, said.author, said.text, written=said.at, dated=dated, today=today)
+        return Material(
+            source=item.source,
+            name=file_name(title),
+            data=text.encode(errors="replace"),
+            url=conversation.permalink,
+            added_by=before.added_by if before else job.by.name or job.by.id,
+            title=title,
+            dated=dated,
+            origin=before.origin if before else item.origin,
+        )
+
     async def _read_conversation(self, job: Job, item: JobItem) -> Material | None:
+        if is_answer(item.source):
+            return await self._read_answer(job, item)
         by = job.by.name or job.by.id
         if job.kind is JobKind.REFRESH:
             before = await self.catalog.document(document_id_of(job.base, item.source))

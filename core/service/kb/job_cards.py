@@ -11,7 +11,7 @@ from typing import assert_never
 from core.model.jobs import ItemState, JobKind, JobStage, JobState, JobUnit
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.results import CancelRequested
-from core.service.kb.summaries import JobSummary, KbAction, SourceNote
+from core.service.kb.summaries import JobSummary, OfferedCommand, SourceNote
 from core.service.kb.text_spans import Line, code, count, duration, plain, strong
 from core.service.kb.wording import outcome_lines
 
@@ -119,7 +119,7 @@ class JobCard:
     footer: str
     reason: str = ""
     notes: tuple[str, ...] = ()
-    cancel: KbAction | None = None  # until the job is over or being ended
+    cancel: OfferedCommand | None = None  # until the job is over or being ended
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ def job_card(job: JobSummary) -> JobCard:
         footer=outcome_lines(CancelRequested(job.id, job))[0] if ending else job_id_line(job.id),
         reason="" if job.state is JobState.CANCELLED else job.reason,
         notes=tuple(job_notes(job)),
-        cancel=None if job.over or ending else KbAction("Cancel", KbCommand(KbVerb.CANCEL, target=job.id)),
+        cancel=None if job.over or ending else OfferedCommand("Cancel", KbCommand(KbVerb.CANCEL, target=job.id)),
     )
 
 

@@ -30,6 +30,7 @@ from core.model.jobs import (
     document_of,
 )
 from core.model.knowledge import Document, conversation_platform
+from core.model.person_answers import is_answer
 from core.ports.catalog import Catalog
 from core.ports.job_store import JobStore, SiteStore
 from core.ports.platform import ConversationGone, PlatformCapabilities
@@ -145,8 +146,8 @@ class JobRunner:
         if job is None or job.over or job.cancelled_by:
             return True
         needed = {job.platform}
-        if job.kind is JobKind.REFRESH:
-            needed |= {conversation_platform(item.source) for item in job.items}
+        refreshes = job.kind is JobKind.REFRESH
+        needed |= {conversation_platform(one.source) for one in job.items if refreshes or is_answer(one.source)}
         return needed <= {"", *self._item_sources.platforms}
 
     async def work(self, job_id: str, guard: Guard, *, seconds: float = TURN_SECONDS) -> Job | None:

@@ -16,7 +16,7 @@ from core.model.errors import AlreadyDone, NotFound
 from core.ports.access import Audit
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import KbCommand
-from core.service.one_time_actions import OneTimeAction, OneTimeActions, PressOutcome
+from core.service.one_time_use import OneTimeUse, OneTimeUses, PressOutcome
 
 EXPIRED = "This has expired. Run the command again."
 DONE_ALREADY = "That has already been done."
@@ -25,7 +25,7 @@ LONGEST_TARGET = 64  # characters of a pressed id that the audit keeps
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeptCommand(OneTimeAction):
+class KeptCommand(OneTimeUse):
     """What a button or a form means, for ``person``; a platform says below this where it is kept."""
 
     id: str = ""
@@ -55,7 +55,7 @@ class KeptCommands(Generic[K]):
     async def keep(self, offered: K) -> str:
         """Keep what is offered to its person; the id that the button or form carries."""
         kept = replace(offered, id=secrets.token_hex(ID_BYTES))
-        await self._actions.open(kept)
+        await self._uses.open(kept)
         return kept.id
 
     async def read(self, kept_id: str, person: str) -> K | None:
@@ -99,16 +99,16 @@ class KeptCommands(Generic[K]):
 
     async def take(self, kept: K | None) -> PressOutcome:
         """Return whether this is the one time that counts, of what was just read."""
-        return await self._actions.take(kept)
+        return await self._uses.take(kept)
 
     async def mark_done(self, kept_id: str, person: str) -> None:
         """Mark it as done: it is never taken again."""
-        await self._actions.mark_done(self.kind(id=kept_id, person=person))
+        await self._uses.mark_done(self.kind(id=kept_id, person=person))
 
     async def reopen(self, kept_id: str, person: str) -> None:
         """Let it be taken once more: it was not done."""
-        await self._actions.open(self.kind(id=kept_id, person=person))
+        await self._uses.open(self.kind(id=kept_id, person=person))
 
     @property
-    def _actions(self) -> OneTimeActions:
-        return OneTimeActions(self.message_states, self.now)
+    def _uses(self) -> OneTimeUses:
+        return OneTimeUses(self.message_states, self.now)

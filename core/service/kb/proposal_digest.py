@@ -20,7 +20,7 @@ from core.ports.message_state import MessageStateStore
 from core.ports.platform import Announcements, ChannelSettingsStore
 from core.service.kb.text_spans import count
 from core.service.leases import repeat
-from core.service.one_time_actions import OneTimeAction, OneTimeActions
+from core.service.one_time_use import OneTimeUse, OneTimeUses
 
 DAY = timedelta(days=1)
 FIRST = datetime(2024, 1, 1, 8, tzinfo=UTC)  # a day begins at eight
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProposalDigestDay(OneTimeAction, place="{channel}/proposals", subject="digest:{day}"):
+class ProposalDigestDay(OneTimeUse, place="{channel}/proposals", subject="digest:{day}"):
     """A day, counted from ``FIRST``, on which a channel was told what waits, or is being told now."""
 
     channel: str
@@ -69,7 +69,7 @@ class ProposalDigest:
             return False
         now = self.clock.now()
         day = ProposalDigestDay(channel=str(channel), day=(now - FIRST) // DAY)
-        actions = OneTimeActions(self.message_states, lambda: self.clock.now().timestamp())
+        actions = OneTimeUses(self.message_states, lambda: self.clock.now().timestamp())
         beginning = digest_beginning(now)
         try:
             async with actions.once(day, ""):

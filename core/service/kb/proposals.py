@@ -11,6 +11,7 @@ from core.model.document_content import Conversation, TranscriptMessage, as_mark
 from core.model.errors import DocumentRejected, FootnoteError, NotFound
 from core.model.jobs import ItemKind, Job, JobItem, JobKind
 from core.model.knowledge import KnowledgeBase, narrowest_base
+from core.model.person_answers import is_answer
 from core.ports.job_store import Decision, Proposal, ProposalStore
 from core.ports.question_log import QuestionLog
 from core.service.disputes.decisions import decide
@@ -19,6 +20,7 @@ from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.item_sources import file_name
 from core.service.kb.job_commands import summarize_accepted
 from core.service.kb.job_queue import JobQueue
+from core.service.kb.program_documents import check_readers
 from core.service.kb.queries import KnowledgeQueries, require_privacy
 from core.service.kb.results import (
     KbOutcome,
@@ -89,11 +91,15 @@ class Proposals:
             permalink=conversation.permalink,
             beginning=first_line(conversation, BEGINNING),
         )
+        return await self.submit(proposal, caller, waits=waits)
+
+    async def submit(self, proposal: Proposal, caller: Caller, *, waits: bool = False) -> KbResult:
+        """Take in an admin's proposal unless it ``waits``; keep anybody else's until an admin decides."""
         try:
             if caller.permissions.is_admin and not waits:
                 return await self._ingest(proposal, caller)
-            if base:
-                await self.queries.own_base(base, caller)
+            if proposal.base:
+                await self.queries.own_base(proposal.base, caller)
             await self.proposal_store.keep_proposal(proposal)
         except FootnoteError as error:
             return Refused.of(error)
@@ -102,6 +108,7 @@ class Proposals:
     async def _ingest(self, proposal: Proposal, caller: Caller) -> KbResult:
         """Take in what an admin would add, which needs nobody's approval."""
         base = await self.queries.own_base(proposal.base, caller, create=True)
+        check_readers(base, proposal.audience, "")
         job = await self.job_queue.accept(self._job(proposal, base.name, caller))
         await self.audit.record(caller, "add", f"{base.name}/{proposal.title}", detail=f"job {job.id}")
         return summarize_accepted(job, base)
@@ -175,6 +182,8 @@ class Proposals:
                 raise DocumentRejected("The two sources are in different bases.", remedy=NAME_A_BASE)
         name = command.base or proposal.base
         base = await self.queries.own_base(name, caller, create=True) if approving else None
+        if base is not None:
+            check_readers(base, proposal.audience, "")
         job = self._job(proposal, base.name, caller) if base is not None else None
         ours = Decision(
             id=uuid.uuid4().hex[:12],
@@ -231,5 +240,8 @@ class Proposals:
             name=file_name(proposal.title),
             url=proposal.permalink,
             title=proposal.title,
+            audience=proposal.audience,
         )
+        if is_answer(proposal.source):  # read from its conversation, as its author has it then
+            item = replace(item, kind=ItemKind.CONVERSATION, reference=proposal.source, origin=proposal.by.id)
         return self.job_queue.create_job(JobKind.INGEST, base, caller, proposal.title, [item])

@@ -28,7 +28,7 @@ from core.service.kb.results import (
     QueueStatus,
 )
 from core.service.kb.summaries import (
-    KbAction,
+    OfferedCommand,
     Page,
     ProposalsWaiting,
     SourceNote,
@@ -70,7 +70,7 @@ class KnowledgeQueries:
     # --- completing -------------------------------------------------------------------------------------------------
 
     async def complete(self, typed: str, caller: Caller) -> tuple[str, ...]:
-        """Names of bases that begin like this."""
+        """Names of bases that begin like this, for autocomplete: at most 25, those the caller may see."""
         wanted = typed.strip().casefold()
         try:
             names = [base.name for base in await self.visible(caller)]
@@ -79,7 +79,7 @@ class KnowledgeQueries:
         return tuple(name for name in names if name.casefold().startswith(wanted))[:COMPLETED]
 
     async def complete_document(self, typed: str, caller: Caller, base: str = "") -> tuple[tuple[str, str], ...]:
-        """(title, id) of documents that match."""
+        """(title, id) of documents that match what was typed, at most 25, of bases that the caller may see."""
         try:
             bases = [one for one in await self.visible(caller) if not base or one.name.casefold() == base.casefold()]
             documents = await self.documents(*bases)
@@ -176,7 +176,7 @@ class KnowledgeQueries:
         if not caller.permissions.is_admin:
             return None
         waiting = len(await self._waiting(caller))
-        look = KbAction("Review proposals", KbCommand(KbVerb.PROPOSALS)) if caller.private else None
+        look = OfferedCommand("Review proposals", KbCommand(KbVerb.PROPOSALS)) if caller.private else None
         return ProposalsWaiting(waiting, look) if waiting else None
 
     async def may_see(self, proposal: Proposal, caller: Caller) -> bool:

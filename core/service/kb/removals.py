@@ -9,8 +9,9 @@ from core.model.jobs import JobKind
 from core.model.knowledge import Document, KnowledgeBase, Passage, find_base, matching_sources, redact_link
 from core.ports.catalog import Catalog, RemovedDocument
 from core.ports.index import Index, Scope
-from core.ports.job_store import SiteStore
+from core.ports.job_store import ProposalStore, SiteStore
 from core.retrieval.hybrid import Retriever
+from core.service.disputes.decisions import withdraw_decision
 from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.queries import KnowledgeQueries, not_one, page_of
@@ -24,7 +25,7 @@ from core.service.kb.results import (
     RestorableList,
 )
 from core.service.kb.schedules import Schedules
-from core.service.kb.summaries import KbAction, SearchCheck, summarize_job, summarize_removal
+from core.service.kb.summaries import OfferedCommand, SearchCheck, summarize_job, summarize_removal
 
 CHECKED = 10  # passages that a search brings back to prove a removal
 OTHERS = 3  # titles that it names
@@ -43,6 +44,7 @@ class Removals:
     job_queue: JobQueue
     schedules: Schedules
     queries: KnowledgeQueries
+    proposal_store: ProposalStore
 
     async def remove(self, command: KbCommand, caller: Caller) -> KbResult:
         """REMOVE of a document, or of a whole base: asked first, done once it is confirmed."""
@@ -58,10 +60,12 @@ class Removals:
         documents = await self.queries.documents(base)
         if not command.confirmed:
             asked = replace(command, base=base.name, confirmed=True)
-            confirm = KbAction(f"Remove {base.name}", asked, once=True)
+            confirm = OfferedCommand(f"Remove {base.name}", asked, once=True)
             return RemovalPreview(base.name, confirm, documents=len(documents))
         gone = await self.trash.remove_base(base, caller.person.id)
         await self.schedules.remove(base.name)
+        for document in gone:
+            await withdraw_decision(self.proposal_store, document.source)
         for site in await self.site_store.sites(base.name):
             await self.site_store.save_site(replace(site, pages={}))
         job = await self.job_queue.queue_documents(JobKind.REMOVE, gone, base.name, caller)
@@ -71,8 +75,11 @@ class Removals:
     async def _remove_document(self, command: KbCommand, document: Document, caller: Caller) -> KbResult:
         if not command.confirmed:
             asked = replace(command, base=document.knowledge_base, target=document.id, confirmed=True)
-            return RemovalPreview(document.knowledge_base, KbAction("Remove it", asked, once=True), document.title)
+            return RemovalPreview(
+                document.knowledge_base, OfferedCommand("Remove it", asked, once=True), document.title
+            )
         passages = await self.trash.remove(document, caller.person.id)
+        await withdraw_decision(self.proposal_store, document.source)
         await self.schedules.remove(document.knowledge_base, document.source)
         return DocumentRemoved(
             title=document.title,

@@ -1,8 +1,8 @@
 """What ``/kb`` answers, as data: each client renders it in its own way, and none reads words back.
 
 Nothing in here must not be shown to the caller: links stand without what may be a secret in their query, who added a
-document is only there for admins, and a job without the address of its card. What can be done next is a ``KbAction``;
-a client keeps its command, and what its button carries is an id.
+document is only there for admins, and a job without the address of its card. What can be done next is an
+``OfferedCommand``; a client keeps its command, and what its button carries is an id.
 """
 
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from core.service.kb.summaries import (
     BaseSummary,
     DocumentSummary,
     JobSummary,
-    KbAction,
     LastLook,
+    OfferedCommand,
     Page,
     PassagePreview,
     ProposalSummary,
@@ -135,7 +135,7 @@ class RemovalPreview:
     """REMOVE, not yet confirmed: of a document, or without ``title`` of a whole base with its documents."""
 
     base: str
-    confirm: KbAction
+    confirm: OfferedCommand
     title: str = ""
     documents: int = 1
     kind: Literal["removal_preview"] = "removal_preview"
@@ -152,8 +152,8 @@ class ReadersPreview:
     base: str
     readers: Readers
     documents: int
-    confirm: KbAction
-    with_me: KbAction | None = None
+    confirm: OfferedCommand
+    with_me: OfferedCommand | None = None
     caller_loses: bool = False
     kind: Literal["readers_preview"] = "readers_preview"
 

@@ -26,6 +26,7 @@ from core.service.kb.results import KbResult, ScheduleRemoved, ScheduleSaved
 from core.service.kb.sites import PlaceWatch
 from core.service.kb.summaries import summarize_job, summarize_schedule
 from core.service.kb.wording import ADD_AGAIN
+from core.service.person_answers import PersonAnswers
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,7 @@ class Scheduler:
     watch: PlaceWatch | None = None
     chat_changes: ChatChanges | None = None
     enqueue_syncs: Callable[[], Awaitable[None]] | None = None
+    person_answers: PersonAnswers | None = None
 
     async def tick(self) -> None:
         """Do what is due, to be called about once a minute in every process. Raises StoreUnavailable.
@@ -158,6 +160,8 @@ class Scheduler:
         if self.chat_changes is not None:
             await self.chat_changes.enqueue()
         await self.housekeeping.sweep()
+        if self.person_answers is not None:
+            await self.person_answers.tick()
         lanes = asyncio.Semaphore(LOOKS_AT_ONCE)
         async with asyncio.TaskGroup() as group:
             for schedule in due:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor, IngestResult
 from core.ingestion.originals import Material
-from core.model.document_content import Conversation, FileContent, LocalFile
+from core.model.document_content import FileContent, LocalFile
 from core.model.errors import WENT_WRONG, Denied, FootnoteError
 from core.model.jobs import pending_sources
 from core.model.knowledge import Document, KnowledgeBase, Passage
@@ -95,23 +95,6 @@ class KnowledgeService:
             KbVerb.CONNECT: self.connect_links.issue,
         }[verb]
 
-    async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbResult:
-        """*Add to knowledge base*: an admin's is ingested, anybody else's waits for an admin."""
-        return await self.proposals.propose(conversation, caller, base)
-
-    async def correct(
-        self,
-        question: str,
-        answer: str,
-        permalink: str | None,
-        caller: Caller,
-        *,
-        trace_id: str = "",
-        bases: Sequence[str] = (),
-    ) -> KbResult:
-        """Propose the right answer to a question that was answered wrongly, in this trace and from these bases."""
-        return await self.proposals.correct(question, answer, permalink, caller, trace_id=trace_id, bases=bases)
-
     async def proposals_waiting(self, caller: Caller) -> int:
         """Return how many proposals an admin has to look at; 0 for everybody else, and where that cannot be read."""
         try:
@@ -119,14 +102,6 @@ class KnowledgeService:
         except FootnoteError:
             return 0
         return waiting.count if waiting is not None else 0
-
-    async def complete(self, typed: str, caller: Caller) -> tuple[str, ...]:
-        """Names of bases that begin like this, for autocomplete: at most 25, those the caller may see."""
-        return await self.queries.complete(typed, caller)
-
-    async def complete_document(self, typed: str, caller: Caller, base: str = "") -> tuple[tuple[str, str], ...]:
-        """(title, id) of documents that match what was typed, at most 25, of bases that the caller may see."""
-        return await self.queries.complete_document(typed, caller, base)
 
     # --- for clients that have bytes at hand
 

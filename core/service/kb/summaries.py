@@ -15,7 +15,7 @@ from core.service.kb.commands import KbCommand, KbVerb
 
 
 @dataclass(frozen=True, slots=True)
-class KbAction:
+class OfferedCommand:
     """What can be done next: a button's label, and the command that it sends. ``once``: only the first press counts."""
 
     label: str
@@ -38,7 +38,7 @@ class ProposalsWaiting:
     """For an admin: how many proposals are to be looked at. ``look`` is None where others read the reply."""
 
     count: int
-    look: KbAction | None = None
+    look: OfferedCommand | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class BaseSummary:
     documents: int
     passages: int
     readers: Readers | None = None
-    confirm: KbAction | None = None  # of one that is closed, for an admin
+    confirm: OfferedCommand | None = None  # of one that is closed, for an admin
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class ProposalSummary:
     at: datetime
     beginning: str
     permalink: str | None = None
-    actions: tuple[KbAction, ...] = ()
+    actions: tuple[OfferedCommand, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +249,7 @@ def summarize_base(base: KnowledgeBase, documents: Sequence[Document], *, admin:
         len(documents),
         passages,
         readers_of(base) if admin else None,
-        KbAction(f"Confirm the readers of {base.name}", KbCommand(KbVerb.CONFIRM, base.name))
+        OfferedCommand(f"Confirm the readers of {base.name}", KbCommand(KbVerb.CONFIRM, base.name))
         if admin and base.closed
         else None,
     )
@@ -311,7 +311,7 @@ def summarize_proposal(proposal: Proposal, page: int) -> ProposalSummary:
         beginning=" ".join((proposal.beginning or proposal.text[:BEGINNING]).split()),
         permalink=proposal.permalink,
         actions=tuple(
-            KbAction(label, KbCommand(verb, target=f"{proposal.id}{ruling}", page=page, listed=True), once=True)
+            OfferedCommand(label, KbCommand(verb, target=f"{proposal.id}{ruling}", page=page, listed=True), once=True)
             for label, verb, ruling in (*commands, ("Reject", KbVerb.REJECT, ""))
         ),
     )

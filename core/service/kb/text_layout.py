@@ -24,7 +24,7 @@ from core.service.kb.results import (
     RemovalPreview,
     RestorableList,
 )
-from core.service.kb.summaries import BaseSummary, JobSummary, KbAction, Page, ProposalsWaiting
+from core.service.kb.summaries import BaseSummary, JobSummary, OfferedCommand, Page, ProposalsWaiting
 from core.service.kb.text_spans import Line, plain, strong
 
 PROPOSALS = "/kb proposals"  # the command that lists proposals
@@ -37,7 +37,7 @@ class Part:
     """Some lines, and the actions below them."""
 
     lines: tuple[Line, ...]
-    actions: tuple[KbAction, ...] = ()
+    actions: tuple[OfferedCommand, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class TextLayout:
     """The whole of a result: its parts, the question's action where it is one, and which page of it this is."""
 
     parts: tuple[Part, ...]
-    confirm: KbAction | None = None
+    confirm: OfferedCommand | None = None
     page: Page = ONE_PAGE
 
 

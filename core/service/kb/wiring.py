@@ -1,7 +1,7 @@
 """How the modules of ``/kb`` are put together: the same in every process, and in the scenes that try them."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from core.ingestion.consistency import IndexConsistency, OrphanedPassages
 from core.ingestion.ingestor import Ingestor
@@ -14,7 +14,9 @@ from core.ports.catalog import BlobStore, Catalog
 from core.ports.inbox import Inbox
 from core.ports.index import Index
 from core.ports.job_store import JobStore, ProposalStore, ScheduleStore, SiteStore
+from core.ports.memory import Memory
 from core.ports.message_state import MessageStateStore
+from core.ports.platform import PlatformCapabilities
 from core.ports.question_log import QuestionLog
 from core.ports.sources import FileStores
 from core.retrieval.hybrid import Retriever
@@ -31,6 +33,7 @@ from core.service.kb.schedules import Housekeeping, Scheduler, Schedules
 from core.service.kb.service import KnowledgeService
 from core.service.kb.sites import PlaceWatch
 from core.service.lost_changes import LostChanges
+from core.service.person_answers import PersonAnswers
 from core.service.sync.connections import Connections, ConnectLinks
 
 
@@ -41,6 +44,7 @@ class KnowledgeDeps:
     ``connections`` makes what syncs connected sources; None where none can be connected.
     ``page`` is the address at which people reach the page, whose sessions are ``sessions``; empty where there is none.
     ``message_states`` is where changes in chats are noted; None where no chat is connected.
+    ``memory`` and ``capabilities``, of the platforms connected here, are for answers that people give.
     ``installation`` returns what tells the folders of this home from those of another that uses the same stores.
     """
 
@@ -68,6 +72,8 @@ class KnowledgeDeps:
     connections: Callable[[JobQueue], Connections] | None = None
     sessions: WebSessions | None = None
     page: str = ""
+    memory: Memory | None = None
+    capabilities: Mapping[str, PlatformCapabilities] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,7 @@ class WiredKnowledge:
     job_queue: JobQueue
     scheduler: Scheduler
     connections: Connections | None = None
+    person_answers: PersonAnswers | None = None
 
 
 def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
@@ -95,7 +102,15 @@ def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
         job_commands=JobCommands(queries, job_queue, jobs, deps.site_store, audit, repair),
         schedules=schedules,
         removals=Removals(
-            deps.catalog, deps.index, deps.retriever, deps.trash, deps.site_store, job_queue, schedules, queries
+            deps.catalog,
+            deps.index,
+            deps.retriever,
+            deps.trash,
+            deps.site_store,
+            job_queue,
+            schedules,
+            queries,
+            deps.proposal_store,
         ),
         bases=Bases(deps.catalog, queries, deps.forms),
         proposals=proposals,
@@ -109,6 +124,9 @@ def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
     orphans = OrphanedPassages(index=deps.index, catalog=deps.catalog, clock=clock)
     states = deps.message_states
     changes = ChatChanges(states, deps.catalog, jobs, job_queue, clock) if states is not None else None
+    answers = None
+    if states is not None and deps.memory is not None:
+        answers = PersonAnswers(deps.memory, states, proposals, job_queue, deps.trash, clock, deps.capabilities)
     scheduler = Scheduler(
         schedule_store=deps.schedule_store,
         jobs=jobs,
@@ -119,5 +137,6 @@ def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
         watch=PlaceWatch(deps.files, deps.site_store),
         chat_changes=changes,
         enqueue_syncs=connections.enqueue_due if connections is not None else None,
+        person_answers=answers,
     )
-    return WiredKnowledge(service, job_queue, scheduler, connections)
+    return WiredKnowledge(service, job_queue, scheduler, connections, answers)

@@ -12,6 +12,8 @@ import pytest
 from adapters.encoders.model_files import find_model
 
 if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
     from adapters.encoders.mean_pooling import MeanPoolingModel
 
 pytestmark = pytest.mark.live
@@ -52,15 +54,18 @@ def model() -> "MeanPoolingModel":
     return MeanPoolingModel(files.folder, window=window)
 
 
-@pytest.mark.parametrize("batch", [1, 3, 64])
-@pytest.mark.parametrize("texts", TEXTS.values(), ids=TEXTS)
-@pytest.mark.parametrize("kind", ["query", "document"])
-def test_its_vectors_are_those_of_sentence_transformers(
-    model: "MeanPoolingModel", kind: str, texts: list[str], batch: int
-) -> None:
+@pytest.fixture(scope="module")
+def library() -> "SentenceTransformer":
     from sentence_transformers import SentenceTransformer
 
-    library = SentenceTransformer(find_model("").location, device="cpu")
+    return SentenceTransformer(find_model("").location, device="cpu")
+
+
+@pytest.mark.parametrize(("kind", "batch"), [("document", 1), ("document", 3), ("document", 64), ("query", 3)])
+@pytest.mark.parametrize("texts", TEXTS.values(), ids=TEXTS)
+def test_its_vectors_are_those_of_sentence_transformers(
+    model: "MeanPoolingModel", library: "SentenceTransformer", kind: str, texts: list[str], batch: int
+) -> None:
     expected = getattr(library, f"encode_{kind}")(texts, batch_size=batch, normalize_embeddings=True)
     ours = getattr(model, f"encode_{kind}")(texts, batch_size=batch).numpy()
     assert ours.dtype == np.float32

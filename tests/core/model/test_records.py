@@ -11,7 +11,7 @@ from core.model.conversation import ThreadKey
 from core.model.incoming_events import ReplyTarget
 from core.model.record_codec import changed_fields, entries_from_fields, from_fields, records_at, to_fields
 from core.model.records import PERSON, THREAD, Address, AnswerStage, CheckpointState, Record, layout_of
-from core.service.one_time_actions import OneTimeAction
+from core.service.one_time_use import OneTimeUse
 from tests.contracts.records import product_types, sample
 
 ANA = "slack:T1/U1"
@@ -37,7 +37,7 @@ def test_a_type_that_says_nowhere_whose_it_is_cannot_be_defined() -> None:
 def test_a_type_that_redefines_its_owner_has_to_mark_it_again() -> None:
     with pytest.raises(TypeError, match="whose it is"):
 
-        class Forgetful(OneTimeAction, place="forgetful/{person}", subject="all"):
+        class Forgetful(OneTimeUse, place="forgetful/{person}", subject="all"):
             person: str
 
 

@@ -83,9 +83,14 @@ class PageServer:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageServer]:
-    """One for all scenes of a module; its data directory is empty at first."""
-    home = tmp_path_factory.mktemp("home")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory, empty at first."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[PageServer]:
+    """One for all scenes of a module."""
     running = PageServer(home)
     running.start()
     yield running

@@ -1,11 +1,13 @@
 """The page in a browser while it is used: what is in view, where the focus is, what happens without the server."""
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.e2e.web.conftest import DONE, PageServer, Watched, ask, picture
+from tests.sample_home import copy_sample_home
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -22,6 +24,14 @@ IN_VIEW = """(element) => {
     const at = document.elementFromPoint(box.x + Math.min(box.width, 40) / 2, box.y + box.height / 2);
     return box.top >= 0 && box.bottom <= innerHeight && (element.contains(at) || at?.contains(element));
 }"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A data directory with the sample documents in it."""
+    home = tmp_path_factory.mktemp("page") / "home"
+    copy_sample_home(tmp_path_factory, worker_id, home)
+    return home
 
 
 def is_in_view(page: "Page", selector: str) -> bool:

@@ -44,6 +44,10 @@ class InProcessProposalStore(ProposalStore):
         """Approvals whose job may not be in line yet, oldest first."""
         return sorted((one for one in self._decisions.values() if one.job), key=lambda decision: decision.at)
 
+    async def reopen(self, proposal_id: str) -> None:
+        """What was decided is forgotten."""
+        self._decisions.pop(proposal_id, None)
+
     async def settle(self, proposal_id: str) -> None:
         """The job of its approval is in line."""
         if proposal_id in self._decisions:

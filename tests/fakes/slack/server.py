@@ -49,7 +49,8 @@ class FakeSlack:
 
     Without `request_url` the app is reached by Socket Mode, with it by signed HTTP requests; the attribute may be
     set later. `agent` False is an app that was never declared as an agent. `deadline` and `retry_delays` (seconds)
-    are Slack's own unless a test shortens them. `echo` also tells the app of its own messages, as Slack does.
+    are Slack's own unless a test shortens them; `trigger_lifetime` is eight times Slack's, because a busy machine is no
+    late bot. `echo` also tells the app of its own messages, as Slack does.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class FakeSlack:
         scopes: Iterable[str] = DEFAULT_SCOPES,
         deadline: float = 3.0,
         retry_delays: Sequence[float] = _RETRY_DELAYS,
-        trigger_lifetime: float = 3.0,
+        trigger_lifetime: float = 24.0,
         echo: bool = True,
     ) -> None:
         self.bot_token = "xoxb-0000000000-fake-bot-token"

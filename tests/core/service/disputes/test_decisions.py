@@ -5,7 +5,7 @@ import pytest
 from core.model.conversation import Audience
 from core.model.errors import AlreadyDone, NotFound
 from core.model.evidence import Evidence
-from core.service.actions.presses import AnswerAction, actions_below
+from core.service.actions.presses import AnswerButton, buttons_below
 from core.service.kb.commands import KbVerb
 from core.service.kb.results import is_success
 from tests.core.scene import BOB, Scene, Told, user_actions
@@ -63,10 +63,10 @@ async def office() -> Office:
 
 async def test_the_button_is_offered_only_where_sources_differ(office: Office) -> None:
     answer = (await office.asks("30 days")).answer
-    assert AnswerAction.OWNER in actions_below(answer)
+    assert AnswerButton.OWNER in buttons_below(answer)
     alone = Scene()
     await alone.knows(SHORT, title="Runbook")
-    assert AnswerAction.OWNER not in actions_below((await alone.asks(QUESTION)).answer)
+    assert AnswerButton.OWNER not in buttons_below((await alone.asks(QUESTION)).answer)
 
 
 async def test_a_pair_is_proposed_once_however_it_is_asked_and_pressed(office: Office) -> None:

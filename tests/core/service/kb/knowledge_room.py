@@ -59,6 +59,7 @@ from tests.fakes.memory.trash_store import InProcessTrashStore
 from tests.fakes.memory.web_sessions import InProcessWebSessions
 
 if TYPE_CHECKING:
+    from core.ports.memory import Memory
     from core.ports.message_state import MessageStateStore
     from core.service.kb.job_queue import JobQueue
     from core.service.sync.connections import Connections
@@ -182,6 +183,8 @@ class Room:
         self.kept_originals = InProcessBlobStore()
         self.inbox, self.audit = InProcessInbox(clock=self.clock), InProcessAudit()
         self.message_states: MessageStateStore | None = None
+        self.memory: Memory | None = None
+        self.lent: dict[str, PlatformCapabilities] = {}  # by platforms that are connected
         self.stores = Stores() if stores is None else stores
         self.assemble()
 
@@ -232,6 +235,8 @@ class Room:
             audit=self.audit,
             clock=self.clock,
             message_states=self.message_states,
+            memory=self.memory,
+            capabilities=self.lent,
             installation=lambda: self.installation,
             connections=self.connect,
             sessions=self.sessions,
@@ -243,7 +248,7 @@ class Room:
         )
         wired = wire_knowledge(deps)
         self.kb_service, self.job_queue, self.scheduler = wired.service, wired.job_queue, wired.scheduler
-        self.connections = wired.connections
+        self.connections, self.person_answers = wired.connections, wired.person_answers
         self.queries, self.proposals = wired.service.queries, wired.service.proposals
 
     def runner(self, platforms: Mapping[str, PlatformCapabilities] | None = None) -> JobRunner:
@@ -265,6 +270,7 @@ class Room:
                 self.originals,
                 self.consistency,
                 self.stores,
+                self.clock.now,
             ),
             clock=self.clock,
             sync=self.connections.sync if self.connections is not None else None,

@@ -321,7 +321,7 @@ async def test_a_removal_that_is_killed_half_way_can_be_restored_or_said_again()
 
 async def _proposed(room: Room) -> str:
     await room.says(KbVerb.CREATE, base="handbook")
-    await room.kb_service.propose(conversation("The new words of alpha.", title="alpha"), room.caller(MEMBER))
+    await room.kb_service.proposals.propose(conversation("The new words of alpha.", title="alpha"), room.caller(MEMBER))
     return (await room.proposal_store.proposals())[0].id
 
 

@@ -11,7 +11,7 @@ from core.model.errors import Denied, FootnoteError, PlatformUnavailable
 from core.model.records import Record
 from core.ports.job_store import Proposal, ProposalStore
 from core.service.kb.proposal_digest import ProposalDigest
-from core.service.one_time_actions import LOST_SECONDS
+from core.service.one_time_use import LOST_SECONDS
 from tests.core.service.kb.knowledge_room import Room
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.message_state import InProcessMessageStateStore

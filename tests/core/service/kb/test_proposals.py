@@ -48,7 +48,7 @@ def room() -> Room:
 
 async def test_what_a_member_adds_waits_for_an_admin_and_keeps_its_permalink(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="handbook")
-    reply = await room.kb_service.propose(conversation("Five working days."), room.caller(MEMBER))
+    reply = await room.kb_service.proposals.propose(conversation("Five working days."), room.caller(MEMBER))
     assert "waits for an admin" in words(reply)
     await room.works()
     assert await room.finds("working days") == []
@@ -77,14 +77,14 @@ async def test_a_draft_is_approved_only_once_written_and_without_notes(room: Roo
 
 
 async def test_a_rejected_proposal_is_gone(room: Room) -> None:
-    await room.kb_service.propose(conversation("Five working days."), room.caller(MEMBER))
+    await room.kb_service.proposals.propose(conversation("Five working days."), room.caller(MEMBER))
     proposal = (await room.proposal_store.proposals())[0]
     assert is_success(await room.says(KbVerb.REJECT, target=proposal.id))
     assert await room.proposal_store.proposals() == []
 
 
 async def test_what_an_admin_adds_needs_nobody_else(room: Room) -> None:
-    job_in(await room.kb_service.propose(conversation("Five working days."), room.caller(ADMIN)))
+    job_in(await room.kb_service.proposals.propose(conversation("Five working days."), room.caller(ADMIN)))
     await room.works()
     assert await room.finds("working days", "default") == ["Refunds?"]
 
@@ -92,14 +92,16 @@ async def test_what_an_admin_adds_needs_nobody_else(room: Room) -> None:
 async def test_a_correction_goes_the_same_way_and_a_later_one_replaces_it(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="handbook")
     for right in ("Sixty days.", "Ninety days."):
-        await room.kb_service.correct("How long do refunds take?", right, "https://chat.example/1", room.caller(MEMBER))
+        await room.kb_service.proposals.correct(
+            "How long do refunds take?", right, "https://chat.example/1", room.caller(MEMBER)
+        )
     for proposal in await room.proposal_store.proposals():
         await room.says(KbVerb.APPROVE, base="handbook", target=proposal.id)
     await room.works()
     assert await room.index.count() == 1
     passage = (await room.retriever.search("refunds", Scope(frozenset({"handbook"})))).hits[0].passage
     assert "Ninety days" in passage.text
-    assert not is_success(await room.kb_service.correct("How long?", "  ", None, room.caller(MEMBER)))
+    assert not is_success(await room.kb_service.proposals.correct("How long?", "  ", None, room.caller(MEMBER)))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ async def test_a_correction_reaches_nobody_who_may_not_read_its_sources(
     for name, grants in readers.items():
         await room.catalog.save_base(KnowledgeBase(name, grants=frozenset(grants)))
     caller = replace(room.caller(ADMIN), audience=Audience(frozenset({ADMIN.id}), administers=True))
-    result = await room.kb_service.correct("How long?", "Sixty days.", None, caller, bases=bases)
+    result = await room.kb_service.proposals.correct("How long?", "Sixty days.", None, caller, bases=bases)
     assert is_success(result)
     assert [job.base for job in await room.jobs.recent(5)] == ([goes_to] if goes_to else [])
     assert len(await room.proposal_store.proposals()) == (0 if goes_to else 1), "an admin chooses where it goes"
@@ -127,7 +129,9 @@ async def test_a_correction_reaches_nobody_who_may_not_read_its_sources(
 
 async def test_a_correction_of_an_answer_from_a_removed_base_waits_for_an_admin(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="handbook")
-    result = await room.kb_service.correct("How long?", "Sixty days.", None, room.caller(ADMIN), bases=("board",))
+    result = await room.kb_service.proposals.correct(
+        "How long?", "Sixty days.", None, room.caller(ADMIN), bases=("board",)
+    )
     assert isinstance(result, ProposalSent)
     (proposal,) = await room.proposal_store.proposals()
     assert (proposal.base, "Sixty days." in proposal.text) == ("", True)
@@ -135,19 +139,19 @@ async def test_a_correction_of_an_answer_from_a_removed_base_waits_for_an_admin(
 
 async def test_one_person_cannot_fill_the_list_of_proposals(room: Room) -> None:
     member = room.caller(MEMBER)
-    replies = [await room.kb_service.propose(conversation("x", source=f"T/C/{n}"), member) for n in range(12)]
+    replies = [await room.kb_service.proposals.propose(conversation("x", source=f"T/C/{n}"), member) for n in range(12)]
     assert [is_success(reply) for reply in replies] == [True] * 10 + [False] * 2
 
 
 async def test_proposals_are_not_shown_where_others_read(room: Room) -> None:
-    await room.kb_service.propose(conversation("The canary sings."), room.caller(MEMBER))
+    await room.kb_service.proposals.propose(conversation("The canary sings."), room.caller(MEMBER))
     reply = await room.says(KbVerb.PROPOSALS, private=False)
     assert "canary" not in words(reply)
     assert not is_success(reply)
 
 
 async def test_a_proposals_words_are_gone_from_its_job_when_it_is_over(room: Room) -> None:
-    await room.kb_service.propose(conversation("The unspeakable word."), room.caller(MEMBER))
+    await room.kb_service.proposals.propose(conversation("The unspeakable word."), room.caller(MEMBER))
     proposal = (await room.proposal_store.proposals())[0]
     approved = await room.says(KbVerb.APPROVE, target=proposal.id, base="default")
     assert "unspeakable" in (await room.job(job_in(approved).id)).items[0].reference
@@ -157,7 +161,7 @@ async def test_a_proposals_words_are_gone_from_its_job_when_it_is_over(room: Roo
 
 
 async def test_proposals_are_decided_where_nobody_else_reads(room: Room) -> None:
-    await room.kb_service.propose(conversation("Thirty days."), room.caller(MEMBER))
+    await room.kb_service.proposals.propose(conversation("Thirty days."), room.caller(MEMBER))
     proposal = (await room.proposal_store.proposals())[0]
     for verb in (KbVerb.APPROVE, KbVerb.REJECT):
         reply = await room.says(verb, target=proposal.id, private=False)
@@ -167,7 +171,7 @@ async def test_proposals_are_decided_where_nobody_else_reads(room: Room) -> None
 
 
 async def test_an_approval_for_which_there_is_no_room_holds_and_is_taken_up_when_there_is(room: Room) -> None:
-    await room.kb_service.propose(conversation("Five working days."), room.caller(MEMBER))
+    await room.kb_service.proposals.propose(conversation("Five working days."), room.caller(MEMBER))
     proposal = (await room.proposal_store.proposals())[0]
     for number in range(20):
         await room.says(KbVerb.INGEST, target=f"https://docs.example/{number}")
@@ -186,7 +190,7 @@ async def proposed(room: Room, *texts: str) -> list[str]:
     """Proposals of these words; their ids."""
     for number, text in enumerate(texts):
         made = conversation(text, source=f"T/C/{number}", title=f"Question {number}")
-        assert is_success(await room.kb_service.propose(made, room.caller(MEMBER)))
+        assert is_success(await room.kb_service.proposals.propose(made, room.caller(MEMBER)))
         room.clock.advance(1)
     return [one.id for one in await room.proposal_store.proposals()]
 
@@ -320,9 +324,13 @@ async def test_a_corrected_answer_is_marked_where_questions_are_kept(room: Room)
     log = InProcessQuestionLog()
     await log.keep(LoggedQuestion("t1", "paper/T/C/1", MEMBER.id, "paper:channel:T/C", NOW, Outcome.ANSWERED))
     kb_service = replace(room.kb_service, proposals=replace(room.proposals, questions=log))
-    assert not is_success(await kb_service.correct("How long?", " ", None, room.caller(MEMBER), trace_id="t1"))
+    assert not is_success(
+        await kb_service.proposals.correct("How long?", " ", None, room.caller(MEMBER), trace_id="t1")
+    )
     assert [question.corrected async for question in log.since(NOW)] == [False]
-    assert is_success(await kb_service.correct("How long?", "Sixty days.", None, room.caller(MEMBER), trace_id="t1"))
+    assert is_success(
+        await kb_service.proposals.correct("How long?", "Sixty days.", None, room.caller(MEMBER), trace_id="t1")
+    )
     assert [question.corrected async for question in log.since(NOW)] == [True]
 
 

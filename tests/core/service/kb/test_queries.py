@@ -32,8 +32,8 @@ async def test_a_base_that_the_readers_may_not_see_does_not_exist_for_them(room:
         assert "board" not in words(public)
         assert "merger" not in words(public)
     assert "board" in words(await room.says(KbVerb.LIST))  # an admin's own eyes
-    assert await room.kb_service.complete("b", room.caller(MEMBER)) == ()
-    assert await room.kb_service.complete_document("merger", room.caller(MEMBER)) == ()
+    assert await room.kb_service.queries.complete("b", room.caller(MEMBER)) == ()
+    assert await room.kb_service.queries.complete_document("merger", room.caller(MEMBER)) == ()
 
 
 async def test_long_lists_are_paged(room: Room) -> None:

@@ -51,7 +51,7 @@ async def room() -> Room:
     await room.adds(old_md="# Old\n\nWords.")
     await room.says(KbVerb.REMOVE, target="Old", confirmed=True)
     await room.kb_service.handle(KbCommand(KbVerb.INGEST, "handbook", f"{LINK}&again", limit=5), caller)
-    await room.kb_service.propose(conversation("Five days."), room.caller(MEMBER))
+    await room.kb_service.proposals.propose(conversation("Five days."), room.caller(MEMBER))
     return room
 
 

@@ -14,7 +14,7 @@ from core.model.errors import AlreadyDone, FootnoteError
 from core.model.records import PERSON, Record
 from core.ports.message_state import MessageStateStore
 
-LOST_SECONDS = 60.0  # after which an action that was taken, and never done, may be taken again
+LOST_SECONDS = 60.0  # after which a use that was taken, and never done, may be taken again
 
 
 class PressOutcome(StrEnum):
@@ -26,7 +26,7 @@ class PressOutcome(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneTimeAction(Record):
+class OneTimeUse(Record):
     """What a button or a form means. A platform says below this where it is kept, and what else it carries."""
 
     person: str = field(default="", metadata=PERSON)  # the person that it was made for
@@ -36,18 +36,18 @@ class OneTimeAction(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class OneTimeActions:
-    """Offers actions and takes them. ``now`` is in seconds since the epoch."""
+class OneTimeUses:
+    """Offers uses and takes them. ``now`` is in seconds since the epoch."""
 
     message_states: MessageStateStore
     now: Callable[[], float] = time.time
 
-    async def open(self, action: OneTimeAction) -> None:
+    async def open(self, use: OneTimeUse) -> None:
         """Let it be taken, or taken once more. Raises StoreUnavailable."""
-        await self.message_states.save(replace(action, open=True))
+        await self.message_states.save(replace(use, open=True))
 
-    async def take(self, kept: OneTimeAction | None) -> PressOutcome:
-        """Return whether this press is the one that counts, of an action as it was just read. Raises StoreUnavailable.
+    async def take(self, kept: OneTimeUse | None) -> PressOutcome:
+        """Return whether this press is the one that counts, of a use as it was just read. Raises StoreUnavailable.
 
         It also counts when an earlier one was lost together with its worker.
         """
@@ -60,15 +60,15 @@ class OneTimeActions:
         return PressOutcome.NOW if took else PressOutcome.EARLIER
 
     @asynccontextmanager
-    async def once(self, action: OneTimeAction, refusal: str) -> AsyncIterator[None]:
-        """Do something once for an action that nobody has to open. What fails may be tried again.
+    async def once(self, use: OneTimeUse, refusal: str) -> AsyncIterator[None]:
+        """Do something once for a use that nobody has to open. What fails may be tried again.
 
         Raises AlreadyDone with this text for who comes later, and StoreUnavailable.
         """
-        kept, now = await self.message_states.read(action), self.now()
+        kept, now = await self.message_states.read(use), self.now()
         lost = kept is not None and kept.taken and not kept.done and now - kept.taken >= LOST_SECONDS
-        mine = replace(action, taken=now)
-        if (kept is not None and not lost) or not await self.message_states.exchange(kept or action, mine):
+        mine = replace(use, taken=now)
+        if (kept is not None and not lost) or not await self.message_states.exchange(kept or use, mine):
             raise AlreadyDone(refusal)
         try:
             yield
@@ -78,6 +78,6 @@ class OneTimeActions:
             raise
         await self.mark_done(mine)
 
-    async def mark_done(self, action: OneTimeAction) -> None:
+    async def mark_done(self, use: OneTimeUse) -> None:
         """Mark it as done: it is never taken again. Raises StoreUnavailable."""
-        await self.message_states.save(replace(action, done=True))
+        await self.message_states.save(replace(use, done=True))

@@ -1,0 +1,61 @@
+"""The backup that an upgrade makes by itself, before the data is the new version's: the old version can restore it."""
+
+import asyncio
+import fcntl
+import logging
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+from adapters.backup.backup import Backup
+from adapters.backup.folder import MANIFEST
+from adapters.redis.schema import SCHEMA, check_schema
+from core.model.errors import ConfigurationError
+
+_LOOK_AGAIN = 0.5  # seconds, while another process makes it
+
+log = logging.getLogger(__name__)
+
+
+async def back_up_older_data(backup: Backup, home: Path) -> Path | None:
+    """Back up what an older version left, and take it over; return the folder, or None where there is no such data.
+
+    Raises ConfigurationError when the backup cannot be written: then the data is still the old version's.
+    """
+    if await check_schema(backup.redis) == SCHEMA:
+        return None
+    folder = home / "backups" / f"before-{version('footnote')}"
+    async with _alone(home / ".upgrade.lock"):
+        if await check_schema(backup.redis) == SCHEMA:  # another process has just done so
+            return None
+        log.warning("upgrade_backup_begins", extra={"folder": str(folder)})
+        if (folder / MANIFEST).exists():  # of an upgrade whose data was replaced by older data since
+            folder = folder.with_name(f"{folder.name}-{backup.clock.now():%Y%m%d-%H%M%S}")
+        try:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)  # an earlier start was cut short
+            await backup.make(folder, lambda *_: None)
+        except ConfigurationError as error:
+            raise ConfigurationError(
+                f"The data of an older Footnote was not backed up before the upgrade: {error.args[0]}",
+                remedy="Make room, or run footnote backup with a folder on another disk; then start again.",
+            ) from error
+    return folder
+
+
+@asynccontextmanager
+async def _alone(file: Path) -> AsyncIterator[None]:
+    """Wait until no other process of this data directory does the same; a lock that ends with its process."""
+    descriptor = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                await asyncio.sleep(_LOOK_AGAIN)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,232 @@
+"""Vectors from an endpoint that speaks OpenAI's embeddings API: bounded, in batches, with retries and a deadline.
+
+Nothing of the model is on this machine. The length of its vectors is asked for once and kept in a file: a command
+that only reads and a start while the endpoint is away need not ask. Tokens are estimated: the API has no tokenizer.
+"""
+
+import asyncio
+import json
+import math
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cachetools import LRUCache
+
+from core.model.errors import ModelUnavailable, first_of_ours
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+    from core.ports.index import Vectors
+
+_BATCH = 64  # texts of a call; one that is refused or answered in part is halved
+_AT_ONCE = 4  # calls for passages; a query has its own
+_LONGEST = 8_000  # characters of a text: what is behind them is left out of the vector
+_BYTES_PER_TOKEN = 3  # fewer than tokenizers of most languages need, so that passages rather are too short
+_WINDOW = 512  # tokens
+_CACHED_QUERIES = 2_048
+_MOST_BYTES = 64 * 2**20  # of a reply
+_RETRIES = 4  # after 408, 409, 429, 5xx and lost connections: the client honours Retry-After
+_PROBE = "dimension"
+_TOO_MUCH = {400, 413, 422}
+
+
+class EndpointEncoder:
+    """``Encoder`` of one model of one endpoint.
+
+    Args:
+        base_url: where the API is, such as ``https://host/v1``.
+        kept: the file that keeps the length of its vectors.
+        query_seconds, batch_seconds: deadlines of a question's call and of a batch's, retries included.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        model: str,
+        kept: Path,
+        *,
+        query_seconds: float = 10.0,
+        batch_seconds: float = 120.0,
+    ) -> None:
+        self._base_url, self._api_key, self._model = base_url, api_key, model
+        self._kept = kept
+        self._seconds, self._batch_seconds = query_seconds, batch_seconds
+        self._dimension = _read(kept, self.name)
+        self._opened: AsyncOpenAI | None = None
+        self._asking = asyncio.Lock()
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._cache: LRUCache[str, Vectors] = LRUCache(_CACHED_QUERIES)
+
+    @property
+    def name(self) -> str:
+        """The model, as the index remembers it. Its address may change."""
+        return f"{self._model} (endpoint)"
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector. Raises ModelUnavailable before the endpoint has ever been asked."""
+        if self._dimension is None:
+            raise ModelUnavailable(f"The embedding endpoint {self._base_url} was not asked yet.")
+        return self._dimension
+
+    @property
+    def window(self) -> int:
+        """How many tokens of a text are read."""
+        return _WINDOW
+
+    async def open(self) -> None:
+        """Ask for the length of its vectors, unless it is known. Raises ModelUnavailable."""
+        async with self._asking:
+            if self._dimension is None:
+                await self.probe()
+
+    async def probe(self) -> None:
+        """Embed a word, and keep the length of its vector where none is known. Raises ModelUnavailable."""
+        (vector,) = await self._within(self._seconds, [_PROBE])
+        if self._dimension is None:
+            self._dimension = len(vector)
+            await asyncio.to_thread(_write, self._kept, self.name, self._dimension)
+
+    async def close(self) -> None:
+        """Close its connections."""
+        if self._opened is not None:
+            await self._opened.close()
+
+    async def encode_queries(self, texts: Sequence[str]) -> "Vectors":
+        """(n, dimension), float32, unit length. Repeated queries come from a cache."""
+        await self.open()
+        found = {text: self._cache[text] for text in texts if text in self._cache}
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
+        for start in range(0, len(missing), _BATCH):
+            some = missing[start : start + _BATCH]
+            found.update(zip(some, await self._within(self._seconds, some), strict=True))
+        self._cache.update(found)
+        return self._stacked([found[text] for text in texts])
+
+    async def encode_passages(self, texts: Sequence[str]) -> "Vectors":
+        """(n, dimension), float32, unit length; a few batches at once."""
+        await self.open()
+
+        async def encode(start: int) -> "list[Vectors]":
+            async with self._turns:
+                return await self._within(self._batch_seconds, texts[start : start + _BATCH])
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(encode(start)) for start in range(0, len(texts), _BATCH)]
+        except BaseExceptionGroup as failures:
+            raise first_of_ours(failures) from None
+        return self._stacked([vector for task in tasks for vector in task.result()])
+
+    async def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        """Return an estimate for each text, by its bytes."""
+        return [math.ceil(len(text.encode(errors="replace")) / _BYTES_PER_TOKEN) for text in texts]
+
+    def _stacked(self, vectors: "list[Vectors]") -> "Vectors":
+        import numpy as np
+
+        return np.stack(vectors) if vectors else np.zeros((0, self.dimension), dtype=np.float32)
+
+    async def _within(self, seconds: float, texts: Sequence[str]) -> "list[Vectors]":
+        """Embed a batch. Raises ModelUnavailable, which says what the endpoint did."""
+        from openai import OpenAIError
+
+        bounded = [text.encode(errors="replace").decode()[:_LONGEST] or " " for text in texts]
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._embedded(bounded)
+        except TimeoutError:
+            raise self._failure(f"took longer than {seconds:g} s", "Try again; it may be busy or starting.") from None
+        except (OpenAIError, ValueError, TypeError, AttributeError) as error:  # a reply of another shape
+            raise self._failure(f"cannot be used: {_brief(error)}", "footnote doctor tries it.") from error
+
+    async def _embedded(self, texts: list[str]) -> "list[Vectors]":
+        from openai import APIStatusError
+
+        try:
+            reply = await self._client().embeddings.create(model=self._model, input=texts)
+            by_place = {item.index: self._checked(item.embedding) for item in reply.data}
+            if all(place in by_place for place in range(len(texts))):
+                return [by_place[place] for place in range(len(texts))]
+        except APIStatusError as error:
+            if error.status_code not in _TOO_MUCH or len(texts) == 1:
+                raise
+        if len(texts) == 1:
+            raise ValueError("its reply has no vector")
+        half = len(texts) // 2  # refused as too much, or answered in part
+        return [*await self._embedded(texts[:half]), *await self._embedded(texts[half:])]
+
+    def _checked(self, numbers: Sequence[float]) -> "Vectors":
+        """Return a vector of unit length. Raises ModelUnavailable for another length than before."""
+        import numpy as np
+
+        vector = np.asarray(numbers, dtype=np.float32)
+        if self._dimension not in (None, len(vector)):
+            raise self._failure(
+                f"answers with {len(vector)} numbers where it was {self._dimension}",
+                f"Set EMBEDDING_MODEL back; or, if the model has changed, remove {self._kept}, set MILVUS_URI to a new "
+                "place and let footnote kb repair fill it.",
+            )
+        length = float(np.linalg.norm(vector)) if len(vector) else 0.0
+        if not math.isfinite(length) or length == 0.0:
+            raise ValueError("a vector of it has no direction")
+        unit: Vectors = vector / np.float32(length)
+        return unit
+
+    def _client(self) -> "AsyncOpenAI":
+        if self._opened is None:
+            import httpx2
+            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+            class Bounded(httpx2.AsyncByteStream):
+                def __init__(self, body: httpx2.AsyncByteStream) -> None:
+                    self._body = body
+
+                async def __aiter__(self) -> AsyncIterator[bytes]:
+                    left = _MOST_BYTES
+                    async for data in self._body:
+                        if (left := left - len(data)) < 0:
+                            raise ValueError(f"its reply is longer than {_MOST_BYTES:,} bytes")
+                        yield data
+
+                async def aclose(self) -> None:
+                    await self._body.aclose()
+
+            async def bound(response: httpx2.Response) -> None:
+                if isinstance(response.stream, httpx2.AsyncByteStream):
+                    response.stream = Bounded(response.stream)
+
+            self._opened = AsyncOpenAI(
+                base_url=self._base_url,
+                api_key=self._api_key or "none",
+                timeout=self._batch_seconds,
+                max_retries=_RETRIES,
+                http_client=DefaultAsyncHttpxClient(event_hooks={"response": [bound]}),
+            )
+        return self._opened
+
+    def _failure(self, what: str, remedy: str) -> ModelUnavailable:
+        return ModelUnavailable(f"The embedding endpoint {self._base_url} {what}.", remedy=remedy)
+
+
+def _brief(error: Exception) -> str:
+    return (str(error).strip().partition("\n")[0] or type(error).__name__).rstrip(". ")[:200]
+
+
+def _read(file: Path, name: str) -> int | None:
+    """Return the dimension that is kept for this model; None where none is."""
+    try:
+        kept = json.loads(file.read_text("utf-8"))
+        return int(kept["dimension"]) if kept["model"] == name else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _write(file: Path, name: str, dimension: int) -> None:
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = file.with_name(f".{file.name}.draft")
+    draft.write_text(json.dumps({"model": name, "dimension": dimension}), "utf-8")
+    draft.replace(file)

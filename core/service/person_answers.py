@@ -1,0 +1,353 @@
+"""A person's answer, kept with their consent: noticed in the thread, asked about once, and confirmed after a while.
+
+*Ask a person* opens a question. A reply that solves it leads to one question to its author; only their press keeps it,
+as a document or, where they may add none, as a proposal. What becomes a document is read from the conversation then.
+"""
+
+import logging
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from core.ingestion.trash import Trash
+from core.model.clock import Clock
+from core.model.conversation import Person, ThreadKey, Turn
+from core.model.document_content import Conversation, TranscriptMessage
+from core.model.errors import AlreadyDone, Denied, FootnoteError, NotFound, PlatformUnavailable
+from core.model.incoming_events import IncomingMessage
+from core.model.jobs import Job, JobKind, refresh_item
+from core.model.knowledge import Document, conversation_platform
+from core.model.person_answers import (
+    AnswerState,
+    Confirmation,
+    LastCall,
+    Offer,
+    OfferAction,
+    PersonAnswer,
+    WaitingReply,
+    answer_markdown,
+    answer_place,
+    answer_source,
+    is_answer,
+    is_due,
+    is_unconfirmed,
+)
+from core.ports.job_store import Proposal
+from core.ports.memory import Memory
+from core.ports.message_state import MessageStateStore
+from core.ports.platform import PlatformCapabilities
+from core.service.answer_replies import AskerSays, after_asker, after_reply, asker_says, is_clear
+from core.service.kb.chat_changes import BY
+from core.service.kb.commands import Caller
+from core.service.kb.job_queue import MOST_ORPHANED, JobQueue
+from core.service.kb.program_documents import check_readers
+from core.service.kb.proposals import MOST_QUESTION, Proposals
+from core.service.kb.results import ProposalSent, Refused
+from core.service.kb.summaries import BEGINNING
+
+QUIET_SECONDS = 1800.0  # without a word of the asker, after which a reply has solved it
+LOOK_EVERY = timedelta(hours=1)  # at the age of what is kept
+LOST = "I no longer have anything stored about that."
+OVER = "That has already been decided."
+NOT_YOURS = "Only the person who wrote this answer can decide that."
+NOT_YOUR_QUESTION = "Only the person who asked can say that."
+NO_REPLY = "Nobody has replied with an answer here yet."
+ASKED_NOW = "Thank you. I ask the person who answered whether I may keep it."
+NOT_KEPT = "All right. I keep nothing of it."
+CONFIRMED = "Thank you. I keep it, confirmed today."
+REMOVED = "I have removed it. An admin can restore it for 7 days."
+PROPOSED = "Thank you. An admin decides whether it becomes part of the documents."
+KEPT = "Thank you. I keep it with your name and the date. If you edit or delete your message, I follow."
+MAY_I_KEEP = (
+    "Your reply seems to answer “{question}”. May I keep it among this channel's documents, with your name and the"
+    " date? I keep nothing unless you press “Keep it”."
+)
+STILL_TRUE = "You answered “{question}”, and I kept your answer. It was last confirmed on {dated}. Is it still true?"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class OfferPress:
+    """Who pressed what about which answer, as looked up now.
+
+    ``bases`` are those that the channel is narrowed to; ``public``: everybody of the workspace reads there.
+    """
+
+    action: OfferAction
+    id: str
+    caller: Caller
+    bases: frozenset[str] | None = None
+    public: bool = False
+
+
+@dataclass(slots=True)
+class PersonAnswers:
+    """Follows questions to people. ``capabilities`` are of the platforms that are connected in this process."""
+
+    memory: Memory
+    message_states: MessageStateStore
+    proposals: Proposals
+    job_queue: JobQueue
+    trash: Trash
+    clock: Clock
+    capabilities: Mapping[str, PlatformCapabilities] = field(default_factory=dict)
+    _looked: float = float("-inf")  # in seconds of the monotonic clock
+
+    # --- what is said in the thread
+
+    async def hear(self, message: IncomingMessage) -> None:
+        """Take note of a message where a person was called. Raises StoreUnavailable, PlatformUnavailable."""
+        last = await self.message_states.read(LastCall(thread=message.thread))
+        call = await self._read(last.trace) if last is not None else None
+        if call is None or call.state is not AnswerState.OPEN or message.edited:
+            return
+        if message.asker.id not in (call.asker, call.caller):
+            await self._hear_reply(call, message)
+        else:
+            await self._hear_asker(call, message)
+
+    async def _hear_asker(self, call: PersonAnswer, message: IncomingMessage) -> None:
+        says = AskerSays.GOES_ON if message.mentions_us else asker_says(message.text)
+        if says is AskerSays.CONTENT:
+            if call.message and not call.rival:
+                await self._offer(call)
+        elif says is not AskerSays.WAITS:
+            await self._save(call, after_asker(call, message.text))
+            await self.message_states.remove(WaitingReply(id=call.id))
+
+    async def _hear_reply(self, call: PersonAnswer, message: IncomingMessage) -> None:
+        reply = call if message.mentions_us else after_reply(call, message.asker.id, message.id, message.text)
+        if reply == call:
+            return
+        await self._save(call, replace(reply, channel=message.reply_target.channel))
+        turn, waiting = await self._turn(call), WaitingReply(id=call.id, at=self.clock.now().timestamp())
+        if turn is not None and is_clear(reply, message.text, turn.question):
+            await self.message_states.save(waiting)
+        else:
+            await self.message_states.remove(waiting)
+
+    async def _save(self, was: PersonAnswer, now: PersonAnswer) -> None:
+        await self.message_states.save(now, was=was)
+
+    async def _read(self, name: str) -> PersonAnswer | None:
+        """Return what is kept under this id; None where it, or the person it belongs to, was forgotten."""
+        kept = await self.message_states.read(PersonAnswer(id=name))
+        return kept if kept is not None and kept.thread else None
+
+    async def _turn(self, call: PersonAnswer) -> Turn | None:
+        turns = (await self.memory.recall(call.key)).turns
+        return next((turn for turn in turns if turn.trace_id == call.id), None)
+
+    async def _said(self, thread: ThreadKey, message: str) -> tuple[Conversation, TranscriptMessage]:
+        """Return the thread and one of its messages as they are now. Raises NotFound, PlatformUnavailable."""
+        transcript = self._of(thread).transcript
+        if transcript is None:
+            raise NotFound("I cannot read that conversation now.", remedy="Please try again later.")
+        conversation = await transcript.conversation(transcript.reference_of(thread))
+        said = next((one for one in conversation.messages if one.id == message), None)
+        if said is None:
+            raise NotFound("That message was deleted, so I keep nothing of it.")
+        return conversation, said
+
+    def _of(self, thread: ThreadKey) -> PlatformCapabilities:
+        return self.capabilities.get(thread.platform, PlatformCapabilities())
+
+    # --- asking the answerer
+
+    async def _offer(self, call: PersonAnswer) -> bool:
+        """Ask the answerer whether the reply may be kept; whether this call asked.
+
+        That it was asked is kept before it is: a process that dies in between asks nothing, and nobody is asked twice.
+        Raises StoreUnavailable, PlatformUnavailable.
+        """
+        offers, turn = self._of(call.key).offers, await self._turn(call)
+        if offers is None or turn is None or not call.answerer:
+            return False
+        try:
+            _, said = await self._said(call.key, call.message)
+        except NotFound as error:
+            log.info("reply_not_read", extra={"answer": call.id, "reason": str(error)})
+            return False
+        asked = replace(call, state=AnswerState.ANSWERED)
+        if not await self.message_states.exchange(call, asked):
+            return False
+        text = MAY_I_KEEP.format(question=_title(turn))
+        buttons = (OfferAction.KEEP, OfferAction.NOT_THIS)
+        try:
+            await offers.ask(Offer(call.id, call.key, call.answerer, text, said.text, buttons, call.channel))
+        except PlatformUnavailable:
+            await self.message_states.exchange(asked, call)
+            raise
+        except FootnoteError as error:
+            log.info("not_asked", extra={"answer": call.id, "reason": str(error)})
+        await self.message_states.remove(WaitingReply(id=call.id))
+        return True
+
+    async def tick(self) -> None:
+        """Ask about replies after which the asker was silent, and about old answers. Raises StoreUnavailable."""
+        now = self.clock.now().timestamp()
+        for waiting in await self.message_states.read_entries(WaitingReply(id="")):
+            if now - waiting.at < QUIET_SECONDS:
+                continue
+            call = await self._read(waiting.id)
+            if call is None or call.state is not AnswerState.OPEN or not call.message:
+                await self.message_states.remove(waiting)
+                continue
+            try:
+                asked = await self._offer(call)
+            except PlatformUnavailable as error:
+                log.info("not_asked_yet", extra={"answer": call.id, "reason": str(error)})
+                continue
+            if not asked and self._of(call.key).offers is not None:
+                await self.message_states.remove(waiting)
+        if self.clock.monotonic() - self._looked >= LOOK_EVERY.total_seconds():
+            self._looked = self.clock.monotonic()
+            for document in await self._documents():
+                await self._look_at_age(document)
+
+    # --- what is pressed
+
+    async def thread_of(self, name: str) -> ThreadKey | None:
+        """Return the thread of a question to a person; None for what is kept already, or no longer known."""
+        call = await self._read(name)
+        return call.key if call is not None else None
+
+    async def press(self, press: OfferPress) -> str:
+        """Do what a button says, for the one who may; what to tell them.
+
+        Raises Denied, NotFound, AlreadyDone, PlatformUnavailable and StoreUnavailable.
+        """
+        if press.action in (OfferAction.STILL_TRUE, OfferAction.REMOVE):
+            return await self._confirm(press)
+        call, person = await self._read(press.id), press.caller.person
+        if call is None:
+            raise NotFound(LOST)
+        if press.action is OfferAction.SOLVED:
+            if person.id not in (call.asker, call.caller):
+                raise Denied(NOT_YOUR_QUESTION)
+            if call.state is not AnswerState.OPEN:
+                raise AlreadyDone(OVER)
+            if not call.message or not await self._offer(call):
+                raise NotFound(NO_REPLY)
+            return ASKED_NOW
+        if person.id != call.answerer:
+            raise Denied(NOT_YOURS)
+        if call.state is not AnswerState.ANSWERED:
+            raise AlreadyDone(OVER)
+        if press.action is OfferAction.NOT_THIS:
+            await self._save(call, replace(call, state=AnswerState.DECLINED))
+            return NOT_KEPT
+        return await self._keep(call, press)
+
+    async def _keep(self, call: PersonAnswer, press: OfferPress) -> str:
+        """Keep the answer, or propose it. The proposal of one message has one id, so that it may be sent again."""
+        turn = await self._turn(call)
+        if turn is None:
+            raise NotFound(LOST)
+        conversation, said = await self._said(call.key, call.message)
+        source, day = answer_source(conversation.source, said.id), self.clock.now()
+        dated, title = f"{said.at:%Y-%m-%d}", _title(turn)
+        audience = frozenset[str]() if press.public else frozenset({call.key.place})
+        base = await self._base(press, audience)
+        proposal = Proposal(
+            id=uuid.uuid5(uuid.NAMESPACE_URL, source).hex[:8],
+            base=base,
+            source=source,
+            title=title,
+            text=answer_markdown(title, said.author, said.text, written=said.at, dated=dated, today=day.date()),
+            by=Person(call.answerer, said.author),
+            at=day,
+            permalink=conversation.permalink,
+            beginning=" ".join(said.text.split())[:BEGINNING],
+            audience=audience,
+        )
+        result = await self.proposals.submit(proposal, replace(press.caller, person=proposal.by), waits=not base)
+        if isinstance(result, Refused):
+            raise NotFound(result.message, remedy=result.remedy)
+        await self._save(call, replace(call, state=AnswerState.KEPT))
+        return PROPOSED if isinstance(result, ProposalSent) else KEPT
+
+    async def _base(self, press: OfferPress, audience: frozenset[str]) -> str:
+        """Return the channel's own base, where it has one that nobody else reads; else an admin chooses."""
+        if press.bases is None or len(press.bases) != 1:
+            return ""
+        try:
+            base = await self.proposals.queries.own_base(next(iter(press.bases)), press.caller)
+            check_readers(base, audience, "")
+        except (Denied, NotFound):
+            return ""
+        return base.name
+
+    # --- what is kept
+
+    async def _documents(self) -> list[Document]:
+        bases = frozenset(base.name for base in await self.trash.catalog.bases())
+        return [one for one in await self.trash.catalog.documents(bases) if is_answer(one.source)]
+
+    async def _look_at_age(self, document: Document) -> None:
+        """Ask its author once whether an old answer still holds; after a while show that nobody confirmed it."""
+        today = self.clock.now()
+        if not is_due(document.dated, today.date()):
+            return
+        asked = Confirmation(id=document.id[:16], owner=document.origin, document=document.id, at=today.timestamp())
+        kept = await self.message_states.read(asked)
+        if kept is not None:
+            await self.message_states.save(kept)  # or it would expire, and be asked again
+            if is_unconfirmed(document.dated, today.date()):
+                await self._read_again(document, document.dated)
+            return
+        place = answer_place(document.source)[0]
+        thread = ThreadKey(*place.split("/"))
+        offers = self._of(thread).offers
+        if offers is None or not await self.message_states.exchange(replace(asked, owner="", document="", at=0), asked):
+            return
+        text = STILL_TRUE.format(dated=document.dated, question=document.title)
+        buttons = (OfferAction.STILL_TRUE, OfferAction.REMOVE)
+        try:
+            await offers.ask(Offer(asked.id, thread, document.origin, text, "", buttons))
+        except FootnoteError as error:
+            log.info("not_asked", extra={"document": document.id, "reason": str(error)})
+
+    async def _confirm(self, press: OfferPress) -> str:
+        kept, person = await self.message_states.read(Confirmation(id=press.id)), press.caller.person
+        if kept is None:
+            raise NotFound(LOST)
+        if person.id != kept.owner:
+            raise Denied(NOT_YOURS)
+        document = await self.trash.catalog.document(kept.document)
+        if document is None:
+            raise NotFound(LOST)
+        if press.action is OfferAction.REMOVE:
+            await self.trash.remove(document, person.id)
+        else:
+            await self._read_again(document, f"{self.clock.now():%Y-%m-%d}")
+        await self.message_states.remove(kept)
+        return REMOVED if press.action is OfferAction.REMOVE else CONFIRMED
+
+    async def _read_again(self, document: Document, dated: str) -> None:
+        """Have the document made again, with this date of its last confirmation; the same again is the same job."""
+        item = replace(refresh_item(document.source), dated=dated)
+        name = uuid.uuid5(uuid.NAMESPACE_URL, f"{document.id}\x1f{document.dated}\x1f{dated}").hex[:12]
+        base, platform = document.knowledge_base, conversation_platform(document.source)
+        job = Job(name, JobKind.REFRESH, base, BY, self.clock.now(), platform, items=(item,))
+        await self.job_queue.accept(job)
+
+    async def forget(self, person: str) -> int:
+        """Remove every kept answer of this person for good, and what would keep one; how many there were."""
+        decided = await self.proposals.proposal_store.open_decisions()
+        approved = [one.job for one in decided if one.job is not None]
+        for job in (*approved, *await self.job_queue.jobs.recent(MOST_ORPHANED)):
+            if not job.over and any(is_answer(one.source) and one.origin == person for one in job.items):
+                await self.job_queue.jobs.keep(job)
+                await self.job_queue.jobs.cancel(job.id, BY.id)
+        removed = [one.document for one in await self.trash.restorable()]
+        theirs = [one for one in await self._documents() if one.origin == person]
+        for document in (*theirs, *(one for one in removed if is_answer(one.source) and one.origin == person)):
+            await self.trash.purge(document)
+        return len(theirs)
+
+
+def _title(turn: Turn) -> str:
+    return " ".join(turn.question.split())[:MOST_QUESTION]
