@@ -92,4 +92,4 @@ async def test_a_drive_is_checked_connected_asked_changed_and_withdrawn(drive: F
     assert "refuses the token" in shown
     assert "private_key" not in shown
     assert not [path for path in home.rglob("*") if path.is_file() and secret_line().encode() in path.read_bytes()]
-    assert "Taken out: 1 document." in await run(drive, home, "connections", "remove", "drive", "--yes")
+    assert "Removed: 1 document." in await run(drive, home, "connections", "remove", "drive", "--yes")

@@ -76,5 +76,5 @@ async def test_a_source_is_connected_asked_changed_withdrawn_and_removed(site: F
     assert "refuses the token" in found["state"]["failure"]
     assert "secrets" not in found
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
-    assert "Taken out: 1 document." in await run(site, tmp_path, "connections", "remove", "wiki", "--yes")
+    assert "Removed: 1 document." in await run(site, tmp_path, "connections", "remove", "wiki", "--yes")
     assert json.loads(await run(site, tmp_path, "connections", "list", "--json")) == []

@@ -302,3 +302,20 @@ async def test_proposals_are_told_where_something_can_be_said(discord: FakeDisco
         (other,) = [one for one in menu.controls() if ":other:" in (one.custom_id or "")]
         offered.append((PROPOSALS_LABEL in menu.text, any(label == PROPOSALS_LABEL for label, _ in other.options)))
     assert offered == [(True, True), (False, False), (False, False)]
+
+
+async def test_instructions_and_limits_are_typed_and_shown(discord: FakeDiscord, office: Office) -> None:
+    ada = discord.person("ada", admin=True)
+    menu = await discord.reply_to(await ada.slash("footnote settings"))
+    control = next(one for one in menu.controls() if ":other:" in (one.custom_id or ""))
+    opened = await ada.selects(menu, control.custom_id or "", "instructions")
+    assert opened.modal is not None
+    assert "works without one" in opened.modal.text
+    await ada.submits(opened, {"instructions": "Be brief.\nrefunds -> #billing"})
+    await discord.until(lambda: "Be brief. refunds -> #billing" in menu.text.replace("\\", ""), what="the instructions")
+    opened = await ada.selects(menu, control.custom_id or "", "limits")
+    refused = await ada.submits(opened, {"limits": "some"})
+    assert "Those are not three numbers" in (await discord.reply_to(refused)).text
+    await ada.submits(opened, {"limits": "20, 200, 0.5"})
+    await discord.until(lambda: "Answers per person a day (0: no limit)**: 20" in menu.text, what="the limits")
+    assert "What the model may cost here a day (0: no limit)**: 0.5" in menu.text

@@ -110,6 +110,20 @@ async def test_a_form_whose_lookups_take_too_long_says_so_in_time(slack: FakeSla
     assert "try again" in form.errors["profile"]
 
 
+async def test_instructions_and_limits_are_kept_and_shown_again(slack: FakeSlack, bot: Bot) -> None:
+    ada = slack.person("ada")
+    await ada.slash("/footnote", "settings", "general")
+    form = await ada.next_modal()
+    assert "Without a model, only such lines have an effect." in form.markdown
+    wish = "Be brief.\nrefunds -> #billing"
+    await ada.submits(form, {"instructions": wish, "person_answers": "20", "channel_money": "0.5"})
+    assert "Saved." in (await ada.next_private()).markdown
+    kept = await chosen(slack, bot)
+    assert (kept.instructions, kept.person_answers, kept.channel_answers, kept.channel_money) == (wish, 20, 0, 0.5)
+    await ada.slash("/footnote", "settings", "general")
+    assert "Be brief." in str((await ada.next_modal()).payload)
+
+
 # --- checkpoints
 
 
