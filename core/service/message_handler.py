@@ -185,7 +185,7 @@ class _HeldDelivery:
     async def _limit_reached(self, message: IncomingMessage, opened: OpenThread, trace_id: str) -> str:
         """Count the answer that begins, once; what to tell its asker where today's limit is reached."""
         limits = self.services.answer_limits
-        if limits is None or self.lease.runs:  # counted by the run that was cut short
+        if limits is None:
             return ""
         if _typed_choice(message, opened, trace_id) is not None:  # it goes on with a question that was counted
             return ""
