@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """The outcomes. Every message addressed to the bot ends in exactly one."""
+    """Every addressed message ends in exactly one of these."""
 
     ANSWERED = "answered"
     CLARIFIED = "clarified"

@@ -33,7 +33,7 @@ CUTOFFS = {Behaviour.CONSERVATIVE: 6, Behaviour.BALANCED: 5, Behaviour.THOROUGH:
 
 
 class CheckpointKind(StrEnum):
-    """The four points at which a person is asked how to continue."""
+    """The four places where a person is asked how to go on."""
 
     LONG_SEARCH = "long_search"
     NOTHING_RELEVANT = "nothing_relevant"

@@ -34,7 +34,7 @@ class JobKind(StrEnum):
 
 
 class JobState(StrEnum):
-    """States of a job."""
+    """Where a job is."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -69,7 +69,7 @@ class JobUnit(StrEnum):
 
 
 class ItemState(StrEnum):
-    """States of an item."""
+    """How an item came out."""
 
     WAITING = "waiting"
     ADDED = "added"
@@ -110,7 +110,7 @@ class JobItem:
 
 
 class JobStage(StrEnum):
-    """The current step for an item."""
+    """What is being done to the current item."""
 
     WAITING = ""
     FETCHING = "fetching"

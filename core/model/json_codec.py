@@ -22,9 +22,10 @@ def _adapter(kind: Any) -> Any:
 
 
 def to_json(value: object, kind: Any = None) -> str:
-    """``value`` as JSON. ``kind`` is needed where the static type is a union that must be told apart on reading.
+    """Return ``value`` as JSON.
 
-    Lone surrogates, which a platform may deliver and UTF-8 cannot carry, become question marks.
+    Pass ``kind`` if the static type is a union whose members must be told apart on reading. Lone surrogates, which a
+    platform may send but UTF-8 cannot encode, become question marks.
     """
     chosen: Any = kind or type(value)
     adapter = _adapter(chosen)

@@ -120,7 +120,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One source in one base, at its visible version. ``id`` hashes base and source, ``version`` the content."""
+    """One source in one base, in its visible version. ``id`` hashes base and source, ``version`` the content."""
 
     id: str
     knowledge_base: str

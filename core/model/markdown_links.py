@@ -303,7 +303,7 @@ def _without_tags(text: str, span: tuple[int, int]) -> Iterator[_Edit]:
 
 
 def _applied(text: str, edits: Sequence[_Edit]) -> str:
-    """Return the text with these edits; of two that overlap, the first in the text: the next round finds the other."""
+    """Return the text with these edits. Of two that overlap only the first applies; the next round finds the other."""
     pieces: list[str] = []
     at = 0
     for edit in sorted(edits):
