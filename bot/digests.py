@@ -12,7 +12,7 @@ from core.service.standing_answers.service import StandingAnswers
 
 
 def gap_digest(footnote: Footnote) -> GapDigest | None:
-    """Return what tells the channel of GAPS_DIGEST each week; None where none is set. Raises ConfigurationError."""
+    """Return the weekly digest for the channel of GAPS_DIGEST; None if none is set. Raises ConfigurationError."""
     channel = digest_channel(footnote.settings.gaps_digest)
     if channel is None:
         return None
@@ -24,7 +24,7 @@ def gap_digest(footnote: Footnote) -> GapDigest | None:
 
 
 def proposal_digest(footnote: Footnote) -> ProposalDigest:
-    """Return what tells admins once a day, where they chose it, that proposals wait."""
+    """Return the daily digest of waiting proposals, for admins who chose it."""
     waiting = footnote.knowledge_stack.deps.proposal_store
     return ProposalDigest(
         waiting,
