@@ -159,7 +159,7 @@ def _strong(_tag: Tag, inner: str) -> str:
 
 
 def _superscript(tag: Tag, inner: str) -> str:
-    """Return an exponent as `^n`; a raised link is a footnote reference and stays unchanged."""
+    """Return an exponent as `^n`; a raised link refers to a note and stays unchanged."""
     return f"^{inner.strip()}" if re.fullmatch(r"\s*\d+\s*", inner) and tag.find("a") is None else inner
 
 

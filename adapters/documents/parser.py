@@ -196,7 +196,7 @@ MOST_MARKS = 200
 
 
 class SandboxedPagePictures(PagePictures):
-    """Renderer of PDF pages, in a lazily started process. Use it as ``async with SandboxedPagePictures() as pictures``."""
+    """Renderer of PDF pages in a lazily started process. Use it with ``async with``."""
 
     def __init__(self) -> None:
         self._sandbox = Sandbox(workers=1, limits=DRAWING, task="draw")

@@ -1,8 +1,8 @@
 """Reader of any supported file: detect its format and call that format's reader.
 
-The content decides before the name: a PDF called .docx is read as a PDF. A file whose name promises a binary format but
-whose content is text is refused, because something went wrong on its way here. Each format's module declares how the
-format is recognized. This module names only formats that are never read.
+The content decides before the name: a PDF called .docx is read as a PDF. If the name promises a binary format and no
+binary format matches the content, the file is refused, because something went wrong on its way here. Each format's
+module declares how the format is recognized. This module names only formats that are never read.
 """
 
 import zipfile
