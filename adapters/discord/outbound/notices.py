@@ -1,4 +1,4 @@
-"""Messages beside the answers: a notice to one person, and an announcement in a channel."""
+"""Messages other than answers: notices, offers and announcements."""
 
 from datetime import datetime
 
@@ -20,15 +20,15 @@ log = structlog.get_logger(__name__)
 
 
 class Notices:
-    """Says it once something can be shown."""
+    """Sends notices once we are connected."""
 
     def __init__(self, app: DiscordApplication) -> None:
         self._app = app
 
     async def tell(self, thread: ThreadKey, subject: str, target: ReplyTarget, text: str) -> None:
-        """Say this of a subject, by its id, in this conversation; the same of the same is said once.
+        """Tell a person about a subject (an id) in this conversation. Repeating the same notice has no effect.
 
-        Raises PlatformUnavailable, and nothing else.
+        Raises only PlatformUnavailable.
         """
         key = nonce(str(thread), f"{subject}/{target.message}", text)
         spot = spot_of(target)
@@ -52,7 +52,7 @@ class Notices:
             await self._tell_directly(target, text, key, error)
 
     async def _tell_directly(self, target: ReplyTarget, text: str, key: str, because: FootnoteError) -> None:
-        """Tell the person directly where we may not write, with what an admin can do about that."""
+        """Tell the person in a direct message if we may not write there, with what an admin can do."""
         log.warning("cannot_write", channel=target.channel, reason=str(because))
         if not target.asker:
             return
@@ -67,7 +67,7 @@ class Notices:
 
 
 class DiscordOffers:
-    """Asks where the answer was written, without a ping, or directly; only the one it is for can press."""
+    """Offers, posted without a notification where the answer was, or directly. Only the addressee can use them."""
 
     def __init__(self, app: DiscordApplication) -> None:
         self._app = app
@@ -87,7 +87,7 @@ class DiscordOffers:
 
 
 class DiscordAnnouncements:
-    """Speaks in channels, once the gateway is connected."""
+    """Announcements in channels, once the gateway is connected."""
 
     proposals_command = "/kb proposals list"
 
@@ -95,7 +95,7 @@ class DiscordAnnouncements:
         self._app = app
 
     async def readers(self, channel: ThreadKey) -> Audience:
-        """Return the audience of a channel. Raises NotFound where there is no such channel, PlatformUnavailable."""
+        """Return the audience of a channel. Raises NotFound if there is no such channel, and PlatformUnavailable."""
         await self._app.connected()
         audience = await self._app.channel_access.audience_of_channel(channel)
         if not audience.principals:
@@ -103,7 +103,7 @@ class DiscordAnnouncements:
         return audience
 
     async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
-        """Return whether one of our newest messages there begins so. Raises PlatformUnavailable."""
+        """Return whether one of our recent messages there starts with this text. Raises PlatformUnavailable."""
         await self._app.connected()
         try:
             texts = await self._app.messages.own_texts(Spot(int(channel.channel), int(channel.space)), since)
@@ -112,7 +112,7 @@ class DiscordAnnouncements:
         return any(text.startswith(beginning) for text in texts)
 
     async def post(self, channel: ThreadKey, text: str) -> None:
-        """Say it there. Raises Denied, NotFound, PlatformUnavailable."""
+        """Post the text. Raises Denied, NotFound, PlatformUnavailable."""
         await self._app.connected()
         spot = Spot(int(channel.channel), int(channel.space))
         await self._app.messages.post(spot, layouts.text_layout(text), nonce(str(channel), "announcement", text))
