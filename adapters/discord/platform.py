@@ -5,7 +5,8 @@ that another process received.
 """
 
 import asyncio
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
 from typing import Self
 
 import discord
@@ -31,7 +32,7 @@ from adapters.discord.outbound.answer_view import MANNERS, DiscordAnswers
 from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import again_button
 from adapters.discord.outbound.layouts import Extras
-from adapters.discord.outbound.notices import DiscordAnnouncements, DiscordOffers, Notices
+from adapters.discord.outbound.notices import DiscordAnnouncements, DiscordOffers, DiscordPersonalNotices, Notices
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.errors import PlatformUnavailable
@@ -76,6 +77,7 @@ class DiscordPlatform:
     base*. ``allowed_bots`` are names or ids of bots that may ask in channels. ``dev_guild`` is the only server to
     register commands in during development. ``api_url`` (with its version) and ``gateway_url`` name a proxy or a
     compatible server. ``gateway_lease`` is the lease for the gateway connection, which one process has at a time.
+    ``now`` is the clock of the jobs, in seconds since the epoch.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class DiscordPlatform:
         gateway_lease: LeaderLease | None = None,
         manners: Manners = MANNERS,
         pacing_limits: PacingLimits = LIMITS,
+        now: Callable[[], float] = time.time,
     ) -> None:
         configure_endpoints(api_url, gateway_url)
         self._parse = parse
@@ -106,7 +109,7 @@ class DiscordPlatform:
         self.app = app
         self._answers = DiscordAnswers(app, self._extras, manners, pacing_limits)
         self._notices = Notices(app)
-        self._cards = JobCards(message_states, PLATFORM, DiscordCards(app.messages, app.connected))
+        self._cards = JobCards(message_states, PLATFORM, DiscordCards(app.messages, app.connected), now)
         places = BackfillPlaces(message_states, PLATFORM)
         self._look_back = LookBack(
             client=app.client,
@@ -153,7 +156,8 @@ class DiscordPlatform:
         """Return what the knowledge service can use of Discord."""
         app = self.app
         announcements, offers = DiscordAnnouncements(app), DiscordOffers(app)
-        return PlatformCapabilities(download_file, DiscordTranscripts(app), self._cards, announcements, offers)
+        notices = DiscordPersonalNotices(app)
+        return PlatformCapabilities(download_file, DiscordTranscripts(app), self._cards, announcements, offers, notices)
 
     def routes(self) -> tuple[()]:
         """Return no routes, because Discord does not call us over HTTP."""

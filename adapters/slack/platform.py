@@ -33,6 +33,7 @@ from adapters.slack.outbound.answer_renderer import SlackMessage
 from adapters.slack.outbound.answer_surface import SlackQuestion
 from adapters.slack.outbound.answer_view import slack_answer_view
 from adapters.slack.outbound.messages import AgentSessions, Messages, SlackAnnouncements, SlackOffers
+from adapters.slack.outbound.notices import SlackNotices
 from adapters.slack.workspace import SlackWorkspace
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
@@ -201,7 +202,9 @@ class SlackPlatform:
         capabilities = self._knowledge.capabilities() if self._knowledge is not None else PlatformCapabilities()
         workspace = self.workspace
         announcements = SlackAnnouncements(workspace.web, workspace.directory, workspace.access, workspace.messages)
-        return replace(capabilities, announcements=announcements, offers=SlackOffers(workspace.messages))
+        notices = SlackNotices(workspace.directory, workspace.access, workspace.messages)
+        offers = SlackOffers(workspace.messages)
+        return replace(capabilities, announcements=announcements, offers=offers, notices=notices)
 
     # --- core.ports.platform.Platform
 

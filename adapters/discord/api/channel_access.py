@@ -62,6 +62,14 @@ class ChannelAccess:
             principals |= await self._principals(base)
         return Audience(principals)
 
+    async def reader_of_channel(self, person: Person, thread: ThreadKey) -> Audience | None:
+        """Return what one person may see in a conversation's channel, or None if they may not view it now."""
+        channel = await self._channel(thread)
+        member = await self._servers.member(channel.guild, user_id(person)) if channel is not None else None
+        if channel is None or member is None or not may_view(channel, member):
+            return None
+        return Audience(person_principals(member) | await self._principals(channel))
+
     async def members_in(self, guild: discord.Guild | None, user_ids: Sequence[int]) -> list[discord.Member]:
         """Return those of these people who are in a server. Raises PlatformUnavailable."""
         found = [await self._servers.member(guild, one) for one in user_ids] if guild is not None else []

@@ -34,6 +34,7 @@ from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import AGAIN, Interaction, correct_button, offer_button
 from adapters.discord.outbound.forms import correction_form, reason_form
 from adapters.discord.outbound.messages import NOBODY, Spot, nonce
+from adapters.discord.outbound.notices import answer_link
 from adapters.discord.outbound.sanitizer import SanitizedView
 from adapters.discord.outbound.text import answer_parts, clip, escape, markdown, quote_blocks
 from core.model.answer import Answer
@@ -63,6 +64,8 @@ from core.service.actions.wording import (
 )
 from core.service.explanations import Explanation
 from core.service.person_answers import OfferPress
+from core.service.standing_answers.notices import MUTED, UNMUTED
+from core.service.standing_answers.records import toggle_notices
 from core.service.text_splitter import split_markdown
 
 ANSWER_LIMIT = 3_800
@@ -144,12 +147,7 @@ class RatingButtons:
 
     async def _link_to(self, shown: AnsweredQuestion) -> str | None:
         """Return a link to an answer that others can see, or None."""
-        if shown.private or not shown.thread.space:
-            return None
-        posted = await self._app.message_states.read(DiscordQuestionState(thread=shown.thread, message=shown.subject))
-        if posted is None or not (posted.channel and posted.first):
-            return None
-        return f"https://discord.com/channels/{shown.thread.space}/{posted.channel}/{posted.first}"
+        return await answer_link(self._app, shown) or None
 
 
 class AnswerButtons:
@@ -255,6 +253,12 @@ class AnswerButtons:
                 without = layouts.shown_in(interaction.message, but_for=AGAIN)
                 with suppress(FootnoteError):
                     await self._app.messages.edit(spot, interaction.message.id, without)
+
+    async def mute_notices(self, interaction: Interaction) -> None:
+        """Turn the presser's notices of changed answers off, or on again."""
+        async with report_errors(interaction):
+            muted = await toggle_notices(self._app.message_states, person_of(interaction.user))
+            await tell(interaction, MUTED if muted else UNMUTED)
 
     async def _role_to_call(self, interaction: Interaction, shown: AnsweredQuestion) -> int:
         """Return the place's handoff role. Raises NotFound if there is none that we can mention."""

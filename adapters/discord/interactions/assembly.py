@@ -42,6 +42,7 @@ class Interactions:
             ask_again=answers.ask_again,
             choose=self._checkpoints.choose,
             correct=self._ratings.open_correction,
+            mute_notices=answers.mute_notices,
             decide_answer=self._ratings.decide_answer,
             choose_settings=self._settings.choose,
             use_kept_command=kb.on_press if kb is not None else _without_knowledge,

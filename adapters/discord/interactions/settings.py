@@ -56,6 +56,7 @@ from core.service.channel_settings import (
     PROFILE_LABELS,
     PROPOSALS_LABEL,
     REPLY_LABELS,
+    STANDING_LABEL,
     THRESHOLD_LABELS,
 )
 
@@ -126,10 +127,13 @@ class ChannelSettingsMenus:
         place = channel_principal(PLATFORM, str(interaction.guild_id), str(place_id))
         readers = await self._readers_of(interaction, place_id)
         chosen = change.apply(await self._settings.store.read(place))
+        key = ThreadKey(PLATFORM, str(interaction.guild_id), str(place_id), "")
+        before = (await self._app.channel_access.settings(key)).standing_answers
         await self._settings.save(place, chosen, person_of(interaction.user), readers, is_admin=True)
-        await show(interaction, await self._menus(interaction, place_id), in_place=True)
+        preview = await self._settings.preview_notices(key, readers, before=before)
+        await show(interaction, await self._menus(interaction, place_id, preview), in_place=True)
 
-    async def _menus(self, interaction: Interaction, place_id: int) -> SanitizedView:
+    async def _menus(self, interaction: Interaction, place_id: int, preview: str = "") -> SanitizedView:
         key = ThreadKey(PLATFORM, str(interaction.guild_id), str(place_id), "")
         applies = await self._app.channel_access.settings(key)
         bases = await self._settings.selectable_bases(await self._readers_of(interaction, place_id))
@@ -139,7 +143,7 @@ class ChannelSettingsMenus:
             channel=not isinstance(place, discord.ForumChannel),
             content=interaction.client.intents.message_content,
         )
-        return menu(place_id, applies, await self._settings.store.read(key.place), bases, kind)
+        return menu(place_id, applies, await self._settings.store.read(key.place), bases, kind, preview)
 
     async def _readers_of(self, interaction: Interaction, place_id: int) -> Audience:
         """Return the audience of a channel. A category has no readers of its own, so any base may be chosen."""
@@ -188,8 +192,12 @@ def menu(
     chosen: ChosenSettings,
     bases: Sequence[str],
     kind: PlaceKind = PlaceKind(),
+    preview: str = "",
 ) -> SanitizedView:
-    """Return the settings of a channel or category: each effective value above the menu that changes it."""
+    """Return the settings of a channel or category: each effective value above the menu that changes it.
+
+    ``preview`` says which notices of changed answers would have been sent.
+    """
     rows = [
         *([_bases_row(place_id, applies, chosen, bases)] if bases else []),
         _effort_row(place_id, applies, chosen),
@@ -203,6 +211,7 @@ def menu(
     needs_content = applies.answers_unasked or (kind.forum and applies.forum_posts)
     return layout(
         Text(f"**How I answer in <#{place_id}>**", mentions=True),
+        *([Text(escape(preview))] if preview else []),
         *([Text(NO_CONTENT)] if needs_content and not kind.content else []),
         *(item for one in rows for item in (Text(clip("\n".join(one.lines), 1_000), mentions=True), row(one.menu))),
     )
@@ -309,6 +318,10 @@ def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, 
             "Don't suggest follow-up questions" if policy.follow_ups else FOLLOW_UPS_LABEL,
             ChosenSettings(follow_ups=not policy.follow_ups),
         ),
+        _option(
+            "Don't tell people of changed answers" if applies.standing_answers else STANDING_LABEL,
+            ChosenSettings(standing_answers=not applies.standing_answers),
+        ),
         *([proposals] if digest or kind.takes_messages else []),
         discord.SelectOption(label="Languages …", value=MenuOption.TYPE_LANGUAGES),
         discord.SelectOption(
@@ -322,6 +335,7 @@ def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, 
     lines = (
         _switch("Sources before an answer", policy.sources_first, chosen.sources_first),
         _switch(FOLLOW_UPS_LABEL, policy.follow_ups, chosen.follow_ups),
+        _switch("Tell people when an answer has changed", applies.standing_answers, chosen.standing_answers),
         _line("Languages", ", ".join(policy.languages) or "the asker's", chosen.languages),
         _line("Instructions", clip(" ".join(policy.instructions.split()), 200) or "none", chosen.instructions),
         *(

@@ -17,6 +17,7 @@ from core.model.inquiry import Choice
 from core.model.person_answers import OFFER_LABELS, OfferAction
 from core.service.actions.presses import ROWS, AnswerButton
 from core.service.actions.wording import ANSWER_AGAIN
+from core.service.standing_answers.notices import MUTE_LABEL, OPEN_LABEL
 
 Interaction = discord.Interaction[Any]
 Button = ui.Button[Any]
@@ -25,6 +26,7 @@ _IDS = (
     rf"footnote:(?:stop|again|correct|{'|'.join(AnswerButton)}):[0-9a-f]{{16}}",
     r"footnote:ask:[0-9a-f]{16}:\d{1,2}",
     r"footnote:choose:[0-9a-f]{1,32}:[\w-]{1,40}",
+    r"footnote:notices:mute",
     rf"footnote:(?:place|role):(?:{'|'.join(SettingsMenu)}):\d{{1,20}}",
     r"footnote:kb:[0-9a-f]{24}",
     rf"footnote:offer:(?:{'|'.join(OfferAction)}):[0-9a-f]{{16}}",
@@ -41,6 +43,7 @@ class ButtonHandlers:
     ask_again: Callable[[Interaction, str], Awaitable[None]]
     choose: Callable[[Interaction, str, str], Awaitable[None]]
     correct: Callable[[Interaction, str], Awaitable[None]]
+    mute_notices: Callable[[Interaction], Awaitable[None]]
     choose_settings: Callable[[Interaction, SettingsMenu, str, list[str]], Awaitable[None]]
     decide_answer: Callable[[Interaction, OfferAction, str], Awaitable[None]]
     use_kept_command: Callable[[Interaction, str], Awaitable[None]]
@@ -59,12 +62,9 @@ class Pressed(ui.DynamicItem[ui.Item[Any]], template="|".join(_IDS)):
         """Call the handler for this id."""
         do = cast("ButtonHandlers", interaction.client.button_handlers)
         match self.custom_id.split(":")[1:]:
-            case ["stop", trace]:
-                await do.stop(interaction, trace)
-            case ["again", trace]:
-                await do.ask_again(interaction, trace)
-            case ["correct", trace]:
-                await do.correct(interaction, trace)
+            case ["stop" | "again" | "correct" as name, trace]:
+                act = {"stop": do.stop, "again": do.ask_again, "correct": do.correct}[name]
+                await act(interaction, trace)
             case ["ask", trace, number]:
                 await do.ask_follow_up(interaction, trace, int(number))
             case ["choose", checkpoint, choice]:
@@ -72,6 +72,8 @@ class Pressed(ui.DynamicItem[ui.Item[Any]], template="|".join(_IDS)):
             case ["place" | "role", menu, place]:
                 chosen = cast("dict[str, list[str]]", interaction.data or {}).get("values", [])
                 await do.choose_settings(interaction, SettingsMenu(menu), place, chosen)
+            case ["notices", "mute"]:
+                await do.mute_notices(interaction)
             case ["offer", action, name]:
                 await do.decide_answer(interaction, OfferAction(action), name)
             case ["kb", kept]:
@@ -108,6 +110,12 @@ def choice_button(checkpoint_id: str, choice: Choice, *, first: bool = False) ->
 def correct_button(trace_id: str) -> Button:
     """Return the button that opens the form for the right answer, below the thanks for a bad rating."""
     return _button("Propose the right answer", f"footnote:correct:{trace_id}")
+
+
+def notice_buttons(link: str) -> list[Button]:
+    """Return the buttons of a notice: mute notices of changed answers, and open the answer."""
+    opens = [ui.Button[Any](label=OPEN_LABEL, url=link)] if link else []
+    return [_button(MUTE_LABEL, "footnote:notices:mute"), *opens]
 
 
 def offer_button(action: OfferAction, name: str) -> Button:

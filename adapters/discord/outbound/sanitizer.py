@@ -125,7 +125,8 @@ def _sanitize(part: Any) -> None:
         part.content = _safe(part, part.content)
     if isinstance(part, ui.Button):
         part.label = label(part.label) if part.label else part.label
-        part.url = None  # none of our buttons is a link
+        if not (part.url and _OWN_MESSAGE.fullmatch(part.url)):
+            part.url = None  # our buttons may link to Discord messages only
     if isinstance(part, ui.Label):
         part.text = label(part.text)
         part.description = label(part.description) if part.description else part.description

@@ -76,7 +76,7 @@ class ChannelAccess:
     async def principals(self, team: str, user: str) -> frozenset[str]:
         """Return one person's principals: themselves, their user groups, the workspace and their confirmed e-mail.
 
-        The last two are held by full members alone, as Slack says.
+        Only full members, according to Slack, have the last two.
         """
         member = await self.directory.member(user)
         groups = {group_principal(team, group) for group in await self.directory.groups_of(user)}

@@ -104,8 +104,7 @@ def _file(found: dict[str, Any]) -> SlackFile:
 def _is_sign_in_page(file: SlackFile, data: bytes) -> bool:
     """Return whether the data is Slack's sign-in page instead of the file.
 
-    Any other file served as HTML must have the announced size. A canvas or HTML file must also not have a sign-in
-    title.
+    A sign-in page differs from the file in size. If the file itself is HTML, the page must also have Slack's title.
     """
     if file.canvas or file.media_type == "text/html":
         return len(data) != file.size and _SIGN_IN_PAGE.search(data[:20_000]) is not None

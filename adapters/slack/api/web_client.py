@@ -79,13 +79,13 @@ _FIRST_PAUSE = 0.5  # seconds before the second attempt; doubles with each furth
 _IDEMPOTENT = {
     "auth.test", "chat.update", "chat.delete", "users.info", "users.conversations", "usergroups.list",
     "conversations.info", "views.publish", "conversations.replies", "conversations.history", "conversations.open",
-    "files.info", "chat.getPermalink",
+    "conversations.members", "files.info", "chat.getPermalink",
     "assistant.threads.setSuggestedPrompts", "agents.sessions.setStatus",
 }  # fmt: skip
 # Methods that read. Only methods that write take JSON: https://docs.slack.dev/apis/web-api/#methods_supporting_json
 _FORM_ENCODED = {
     "users.info", "users.conversations", "usergroups.list", "conversations.info", "conversations.replies",
-    "conversations.history", "files.info", "chat.getPermalink",
+    "conversations.history", "conversations.members", "files.info", "chat.getPermalink",
 }  # fmt: skip
 
 

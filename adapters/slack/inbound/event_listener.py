@@ -286,7 +286,7 @@ class EventListener:
         await self._move(before, after, person_id(team, us.user))
 
     async def _on_stop(self, event: Event, team: str) -> None:
-        """Stop what Slack's own stop button names: streams, or only the thread. The same people may as with ours."""
+        """Stop what Slack's own stop button names: streams, or only the thread. Permissions equal our button's."""
         thread = ThreadKey(PLATFORM, team, str(event["channel"]), str(event.get("thread_ts") or ""))
         streams = event.get("streaming_message_ts") or []
         answers: list[VisibleAnswer | CurrentAnswer] = [VisibleAnswer(thread=thread, ts=str(ts)) for ts in streams]

@@ -36,6 +36,8 @@ from core.service.actions.wording import GONE, NOBODY_TO_CALL, TOLD_OWNER
 from core.service.kb.results import is_success
 from core.service.one_time_use import PressOutcome
 from core.service.person_answers import OfferPress
+from core.service.standing_answers.notices import MUTED, UNMUTED
+from core.service.standing_answers.records import toggle_notices
 
 log = structlog.get_logger(__name__)
 
@@ -55,6 +57,7 @@ class AnswerButtonListeners:
         app.action(blocks.HANDOFF)(self._listener(self._done(AnswerButton.HANDOFF)))
         app.action(blocks.OWNER)(self._listener(self._done(AnswerButton.OWNER)))
         app.action(blocks.STOP)(self._listener(self._stop))
+        app.action(blocks.MUTE_NOTICES)(self._listener(self._mute_notices))
         app.action(re.compile(f"^{blocks.FOLLOW_UP}_"))(self._listener(self._ask_follow_up))
         app.action(f"{blocks.OFFER}_{OfferAction.SOLVED}")(self._listener(self._decide_answer))
         app.action(re.compile(f"^{blocks.OFFER}_"))(self._then_removed(self._decide_answer))
@@ -200,6 +203,11 @@ class AnswerButtonListeners:
     async def _stop(self, press: Press) -> None:
         """Handle our own *Stop* button, for the asker or an admin. Raises NotFound and Denied."""
         await self.workspace.stop(SlackQuestionState(thread=press.thread, message=press.value), press.user)
+
+    async def _mute_notices(self, press: Press) -> None:
+        """Turn the presser's notices of changed answers off, or on again."""
+        muted = await toggle_notices(self.workspace.message_states, press.person)
+        await self.workspace.messages.post_privately(press.thread, press.user, MUTED if muted else UNMUTED)
 
     # --- ratings, and corrections if there is knowledge to correct
 

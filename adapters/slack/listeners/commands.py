@@ -25,6 +25,7 @@ from adapters.slack.outbound.blocks import SECTION, section
 from adapters.slack.outbound.payloads import SettingsForm, form_in
 from adapters.slack.outbound.text import escape, link, mrkdwn
 from adapters.slack.workspace import SlackWorkspace
+from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FootnoteError, NotFound
 from core.service.actions.wording import explanation_text, outcome_text
@@ -52,13 +53,18 @@ class ChannelSettingsForm:
         place = ThreadKey(PLATFORM, team, channel, "")
         try:
             async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
-                await self._save(place, user, body["view"])
+                before = await self._save(place, user, body["view"])
         except (FootnoteError, TimeoutError) as error:
             await acknowledge(ack, errors={"profile": str(error) or TRY_AGAIN})
             return
         await ack()
-        if not await self.workspace.messages.post_privately(place, user, SAVED):
-            await self.workspace.messages.post_directly(user, SAVED)
+        async with report_errors(partial(self.workspace.messages.post_directly, user)):
+            readers = await self.workspace.access.audience(place, user)
+            settings = self.workspace.user_actions.settings
+            preview = await settings.preview_notices(place, readers, before=before.standing_answers)
+            saved = f"{SAVED}\n{preview}" if preview else SAVED
+            if not await self.workspace.messages.post_privately(place, user, saved):
+                await self.workspace.messages.post_directly(user, saved)
 
     async def view(self, place: ThreadKey, user: str) -> views.View:
         """Return the form with the channel's effective settings.
@@ -92,14 +98,16 @@ class ChannelSettingsForm:
             return "this direct message"
         return f"#{channel.name}" if channel.name else "this channel"
 
-    async def _save(self, place: ThreadKey, user: str, view: Mapping[str, Any]) -> None:
-        """Save the submitted form, after checking permissions again. Raises what ``view`` raises."""
+    async def _save(self, place: ThreadKey, user: str, view: Mapping[str, Any]) -> ChannelSettings:
+        """Save the form after checking permissions, and return the earlier settings. Raises what ``view`` raises."""
         settings, access = self.workspace.user_actions.settings, self.workspace.access
         await self._channel_name(place)
         person, is_admin = await access.person(place.space, user), await access.is_admin(user)
         chosen = views.read_settings(view, await settings.store.read(place.place))
         readers = await self._readers(place, user)
+        before = await self.workspace.settings(place)
         await settings.save(place.place, chosen, person, readers, is_admin=is_admin)
+        return before
 
 
 COMMAND = "/footnote"

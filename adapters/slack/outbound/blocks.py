@@ -33,6 +33,7 @@ STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE, FOLLOW_UP, AGAIN, OWNER = (
     f"footnote_{name}"
     for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share", "follow_up", "again", "owner")
 )
+MUTE_NOTICES, OPEN_THREAD = "footnote_mute_notices", "footnote_open_thread"
 OFFER = "footnote_offer"  # followed by the action
 CHOICES = "footnote_choices"  # the block with a checkpoint's buttons
 _WITH_BUTTONS = {"actions", "context_actions"}

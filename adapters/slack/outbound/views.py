@@ -32,6 +32,7 @@ from core.service.channel_settings import (
     PROFILE_LABELS,
     PROPOSALS_LABEL,
     REPLY_LABELS,
+    STANDING_LABEL,
     THRESHOLD_LABELS,
 )
 from core.service.explanations import Explanation
@@ -54,7 +55,7 @@ PARTNERS_IN_FORM = (
 )
 CLOSED_LABEL = "Answer only from bases chosen above or granted to this channel"
 BASES_LABEL = "Knowledge bases (none chosen: everything that this channel can read)"
-SWITCHES = ("sources_first", "follow_ups", "proposal_digest", "closed_to_partners")
+SWITCHES = ("sources_first", "follow_ups", "standing_answers", "proposal_digest", "closed_to_partners")
 OTHER_THRESHOLDS = (0.6, 0.5)  # in addition to the named ones; grades are tenths
 MOST_QUOTES = 30  # three blocks each; a view has 100
 MOST_OPTIONS = 100  # of one menu; https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element
@@ -177,6 +178,7 @@ def settings(
         _text_field("languages", "Languages to answer in, separated by commas (empty: the asker's)", languages),
         _instructions(policy.instructions),
         *(_limit(name, label, getattr(policy.limits, name)) for name, label in LIMIT_LABELS.items()),
+        _switch("standing_answers", "Changed answers", STANDING_LABEL, on=now.standing_answers),
         _switch("proposal_digest", "For admins", PROPOSALS_LABEL, on=now.proposal_digest),
     ]
     if groups:
