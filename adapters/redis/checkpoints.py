@@ -74,7 +74,7 @@ class RedisCheckpoints(Checkpoints):
         return None if stored is None or taken not in (None, by) else _parse_parked(str(stored))
 
     async def claim(self, checkpoint_id: str, *, by: str = "") -> ParkedInquiry | None:
-        """Claim an inquiry, once. The same ``by`` can claim it again within a day, so that a new worker can continue."""
+        """Claim an inquiry once. Within a day the same ``by`` can claim it again, so that a new worker can continue."""
         async with bounded_call():
             stored = await self._claim(keys=[checkpoint_key(checkpoint_id)], args=[by or uuid.uuid4().hex, _TAKEN_TTL])
             if stored is None:

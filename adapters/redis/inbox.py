@@ -328,7 +328,7 @@ class RedisInbox(Inbox):
             )
 
     async def hand_back(self, lease: Lease) -> None:
-        """Release a delivery without counting a run, so that it can be taken at once. Do nothing if the lease is lost."""
+        """Release a delivery without counting a run; it can be taken at once. Do nothing if the lease is lost."""
         thread = lease.delivery.thread
         async with bounded_call():
             if await self._release(keys=[lease_key(thread)], args=[lease.fence]):

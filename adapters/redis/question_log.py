@@ -137,7 +137,7 @@ class RedisFeedbackStore(FeedbackStore):
         self._keep = client.register_script(_KEEP_FEEDBACK)
 
     async def keep(self, feedback: Feedback) -> Feedback | None:
-        """Store feedback, by default dated now; return the person's earlier feedback on this answer, which it replaces."""
+        """Store feedback, by default dated now; return the person's earlier feedback, which it replaces."""
         at = feedback.at or datetime.now(UTC)
         field = json.dumps([feedback.trace_id, feedback.person.id])
         async with bounded_call():
