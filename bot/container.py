@@ -302,7 +302,7 @@ class Footnote(Stores):
         )
 
     def answer_check(self) -> "AnswerCheck":
-        """Return what compares answers that were given with what documents say now."""
+        """Return the service that compares given answers with the current documents."""
         from core.service.standing_answers.checks import AnswerCheck
 
         return AnswerCheck(self.agent, self.catalog, self.index, self.clock)

@@ -1,4 +1,4 @@
-"""What is said by itself: each week what the documents lack, each day that proposals wait, and changed answers."""
+"""Automatic messages: weekly gaps in the documents, daily waiting proposals, and changed answers."""
 
 from bot.container import Footnote
 from bot.plugins import principal_forms
@@ -36,7 +36,7 @@ def proposal_digest(footnote: Footnote) -> ProposalDigest:
 
 
 def standing_answers(footnote: Footnote, holder: str) -> StandingAnswers:
-    """Return what tells people, where an admin switched it on, that an answer they got has changed."""
+    """Return the notifier of people whose answers changed, where an admin switched it on."""
 
     def notices(platform: str) -> PersonalNotices | None:
         found = footnote.capabilities.get(platform)

@@ -249,10 +249,7 @@ async def _drain(
     drain_seconds: float = DRAIN_SECONDS,
     leave_seconds: float = LEAVE_SECONDS,
 ) -> None:
-    """After the signal, let the workers finish for a while, then cancel them so that they release their work.
-
-    Platforms, through which the workers send, disconnect after them. Whatever is still opening is not waited for.
-    """
+    """Let the workers finish for a while after the signal, then cancel them so that they release their work."""
     await stop.wait()
     log.info("draining")
     warming.cancel()

@@ -59,7 +59,7 @@ class SourceBase:
 
     @classmethod
     def of(cls, base: KnowledgeBase) -> "SourceBase":
-        """From the catalog's."""
+        """Convert a base from the catalog."""
         return cls(base.name, base.description)
 
 
@@ -76,7 +76,7 @@ class SourceDocument:
 
     @classmethod
     def of(cls, document: Document) -> "SourceDocument":
-        """From the catalog's."""
+        """Convert a document from the catalog."""
         return cls(
             document.id, document.title, document.source, document.knowledge_base, document.passages, document.dated
         )

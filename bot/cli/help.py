@@ -105,7 +105,7 @@ class NarrowHelp(_Formatter):  # type: ignore[misc]
         self._fill(f"{'Usage: ' if prefix is None else prefix}{prog} {args}", hanging=4)
 
     def write_text(self, text: str) -> None:
-        r"""Paragraphs; one that begins with \b keeps its lines."""
+        r"""Write paragraphs. One that begins with \b keeps its lines."""
         paragraphs = text.split("\n\n")
         for number, paragraph in enumerate(paragraphs):
             if number:

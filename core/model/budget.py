@@ -93,7 +93,7 @@ class Meter:
         self._run = replace(self._run, searches=self._run.searches + 1)
 
     def grant_searches(self) -> None:
-        """Allow the profile's number of searches again. Whoever continues needs no model to pay for."""
+        """Allow the profile's number of searches again, for a continuation that needs no model to pay for."""
         self.limits = replace(self.limits, searches=self.spent.searches + self.limits.searches)
 
     def admit(self, tokens_in: int, tokens_out: int = 0) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-LONGEST_QUESTION = 4_000  # characters, wherever it is asked
+LONGEST_QUESTION = 4_000  # characters, on every platform
 MOST_WORDS = 800  # words and figures in a question: prose of 4,000 characters has fewer, "1,1,1,…" has 2,000
 LINK_PREVIEW = "preview of a link"  # author of the preview that a platform shows below a link
 _WORD = re.compile(r"\w+")

@@ -216,7 +216,7 @@ class Offers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReadersToday:
-    """What a person may read in a channel today, and what everybody who reads there may."""
+    """The audience of one person in a channel today, and the audience of all its readers."""
 
     person: Audience
     place: Audience
@@ -224,31 +224,31 @@ class ReadersToday:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One direct message about an answer that has changed. ``lines`` are plain text, ``link`` leads to the answer."""
+    """One direct message about a changed answer. ``lines`` are plain text; ``link`` is the answer's address."""
 
-    key: str  # the answer and the versions of its documents: the same is never told twice
+    key: str  # the answer and the versions of its documents; each key is sent only once
     lines: tuple[str, ...]
     citation: Citation
     link: str = ""
 
 
 class PersonalNotices(Protocol):
-    """How a platform tells one person something that they have not asked for."""
+    """Unsolicited direct messages to one person."""
 
     async def settings(self, channel: ThreadKey) -> ChannelSettings:
-        """Return what applies in a channel. Raises PlatformUnavailable."""
+        """Return the settings in force in a channel. Raises PlatformUnavailable."""
 
     async def readers(self, person: Person, channel: ThreadKey) -> ReadersToday | None:
-        """Return what this person and the channel may read now; None where the person does not read it any more.
+        """Return what this person and the channel may read now; None if the person no longer reads the channel.
 
         Raises PlatformUnavailable.
         """
 
     async def link(self, thread: ThreadKey, trace: str) -> str:
-        """Return the address of an answer; empty where there is none. Raises PlatformUnavailable."""
+        """Return the address of an answer; empty if it has none. Raises PlatformUnavailable."""
 
     async def has_sent(self, person: Person, notice: Notice, *, since: datetime) -> bool:
-        """Return whether the person has this notice already, not older than this. Raises PlatformUnavailable."""
+        """Return whether the person was sent this notice since ``since``. Raises PlatformUnavailable."""
 
     async def send(self, person: Person, notice: Notice) -> None:
         """Send it by direct message. Raises Denied, NotFound and PlatformUnavailable."""
