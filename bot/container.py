@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from bot.knowledge_stack import KnowledgeStack
     from core.agent.agent import Agent
     from core.ingestion.ingestor import Ingestor
+    from core.model.conversation import Audience, ThreadKey
     from core.ports.platform import PlatformCapabilities
     from core.ports.reasoner import Reasoner
     from core.ports.usage import DailyBudget, UsageBook
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from core.service.gaps.analysis import GapAnalysis
     from core.service.gaps.drafts import GapDrafts
     from core.service.question_service import QuestionService
+    from core.service.standing_answers.checks import AnswerCheck
 
 # With a model, whatever the first search finds is written from at once; a draft that does not fit is declined and the
 # long way begins (core.agent.retries). Without a model the long way costs nothing, so that it is always taken.
@@ -276,6 +278,13 @@ class Footnote(Stores):
         from core.service.actions.user_actions import UserActions
         from core.service.disputes.decisions import DisputeReports
 
+        async def preview(channel: "ThreadKey", readers: "Audience", settings: ChannelSettings) -> str:
+            from core.service.standing_answers.notices import NoticePreview
+
+            return await NoticePreview(self.answer_check(), self.questions, self.memory).text(
+                channel, readers, settings
+            )
+
         return UserActions.build(
             memory=self.memory,
             trace_store=self.trace_store,
@@ -288,8 +297,15 @@ class Footnote(Stores):
             checkpoints=self.checkpoints,
             defaults=ChannelSettings(self.policy),
             disputes=DisputeReports(RedisProposalStore(self.redis), self.clock),
+            preview=preview,
             person_answers=self.knowledge_stack.person_answers,
         )
+
+    def answer_check(self) -> "AnswerCheck":
+        """Return what compares answers that were given with what documents say now."""
+        from core.service.standing_answers.checks import AnswerCheck
+
+        return AnswerCheck(self.agent, self.catalog, self.index, self.clock)
 
     def knowledge_reader(self) -> "KnowledgeReader":
         """Return what can be read without asking."""

@@ -1,13 +1,14 @@
-"""What is announced by itself: each week what the documents lack, each day that proposals wait."""
+"""What is said by itself: each week what the documents lack, each day that proposals wait, and changed answers."""
 
 from bot.container import Footnote
 from bot.plugins import principal_forms
 from core.model.conversation import ThreadKey
 from core.model.errors import ConfigurationError
 from core.model.principals import Principal, PrincipalKind
-from core.ports.platform import Announcements
+from core.ports.platform import Announcements, PersonalNotices
 from core.service.gaps.digest import GapDigest
 from core.service.kb.proposal_digest import ProposalDigest
+from core.service.standing_answers.service import StandingAnswers
 
 
 def gap_digest(footnote: Footnote) -> GapDigest | None:
@@ -31,6 +32,26 @@ def proposal_digest(footnote: Footnote) -> ProposalDigest:
         footnote.message_states,
         footnote.clock,
         lambda platform: _announcements(footnote, platform),
+    )
+
+
+def standing_answers(footnote: Footnote, holder: str) -> StandingAnswers:
+    """Return what tells people, where an admin switched it on, that an answer they got has changed."""
+
+    def notices(platform: str) -> PersonalNotices | None:
+        found = footnote.capabilities.get(platform)
+        return found.notices if found is not None else None
+
+    return StandingAnswers(
+        check=footnote.answer_check(),
+        questions=footnote.questions,
+        memory=footnote.memory,
+        settings=footnote.settings_store,
+        message_states=footnote.message_states,
+        leases=footnote.leases,
+        holder=holder,
+        notices=notices,
+        budget=footnote.daily_budget,
     )
 
 

@@ -20,7 +20,7 @@ from adapters.redis.usage import RedisAnswerCounts
 from adapters.redis.web_stores import RedisWebSessions
 from adapters.web.access.sign_in import new_sign_in_path
 from bot.container import Footnote, open_footnote
-from bot.digests import gap_digest, proposal_digest
+from bot.digests import gap_digest, proposal_digest, standing_answers
 from bot.garbage_collection import freeze_loaded_objects
 from bot.health import application, listen
 from bot.page import has_platform, open_platforms
@@ -202,6 +202,7 @@ class _ServedPlatform:
             worker.run(stop),
             self._do_jobs(stop),
             proposals.run(stop),
+            standing_answers(footnote, self._name).run(stop),
             *([digest.run(stop)] if digest is not None else []),
         ]
 

@@ -84,6 +84,7 @@ class ChannelSettings:
     auto_answer: float = NEVER  # the least confidence at which a question that nobody put to us is answered
     forum_posts: bool = False  # whether every new post of a forum is answered
     proposal_digest: bool = False  # once a day it is said here how many proposals wait
+    standing_answers: bool = False  # people get a notice when an answer that they got here changes
     closed_to_partners: bool = False  # where another organization reads too: of open bases only the chosen are read
 
     @property
@@ -123,6 +124,7 @@ class ChosenSettings:
     auto_answer: float | None = None
     forum_posts: bool | None = None
     proposal_digest: bool | None = None
+    standing_answers: bool | None = None
     closed_to_partners: bool | None = None
 
     @classmethod
@@ -215,5 +217,6 @@ _AT_REST: Mapping[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {  #
     "auto_answer": (parse_threshold, threshold_name),
     "forum_posts": _YES_OR_NO,
     "proposal_digest": _YES_OR_NO,
+    "standing_answers": _YES_OR_NO,
     "closed_to_partners": _YES_OR_NO,
 }

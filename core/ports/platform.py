@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
+from core.model.answer import Citation
 from core.model.channel_settings import ChannelSettings, ChosenSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.document_content import Conversation
@@ -214,6 +215,46 @@ class Offers(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadersToday:
+    """What a person may read in a channel today, and what everybody who reads there may."""
+
+    person: Audience
+    place: Audience
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One direct message about an answer that has changed. ``lines`` are plain text, ``link`` leads to the answer."""
+
+    key: str  # the answer and the versions of its documents: the same is never told twice
+    lines: tuple[str, ...]
+    citation: Citation
+    link: str = ""
+
+
+class PersonalNotices(Protocol):
+    """How a platform tells one person something that they have not asked for."""
+
+    async def settings(self, channel: ThreadKey) -> ChannelSettings:
+        """Return what applies in a channel. Raises PlatformUnavailable."""
+
+    async def readers(self, person: Person, channel: ThreadKey) -> ReadersToday | None:
+        """Return what this person and the channel may read now; None where the person does not read it any more.
+
+        Raises PlatformUnavailable.
+        """
+
+    async def link(self, thread: ThreadKey, trace: str) -> str:
+        """Return the address of an answer; empty where there is none. Raises PlatformUnavailable."""
+
+    async def has_sent(self, person: Person, notice: Notice, *, since: datetime) -> bool:
+        """Return whether the person has this notice already, not older than this. Raises PlatformUnavailable."""
+
+    async def send(self, person: Person, notice: Notice) -> None:
+        """Send it by direct message. Raises Denied, NotFound and PlatformUnavailable."""
+
+
+@dataclass(frozen=True, slots=True)
 class PlatformCapabilities:
     """What others can use of one platform; ``None`` where it has no such thing."""
 
@@ -222,6 +263,7 @@ class PlatformCapabilities:
     card: JobCardView | None = None
     announcements: Announcements | None = None
     offers: Offers | None = None
+    notices: PersonalNotices | None = None
 
 
 @runtime_checkable

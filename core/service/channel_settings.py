@@ -3,6 +3,7 @@
 A platform shows them as a form or as menus, and brings back what was chosen there.
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -16,7 +17,7 @@ from core.model.channel_settings import (
     ReplyStyle,
     channel_settings,
 )
-from core.model.conversation import Audience, Person
+from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import Denied
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import PROFILE_LIMITS, CheckpointKind
@@ -78,6 +79,7 @@ BEHAVIOUR_LABELS = {
     Behaviour.THOROUGH: "Thorough: answer from weaker passages, too",
 }
 PROPOSALS_LABEL = "Post daily how many proposals are waiting"
+STANDING_LABEL = "Tell people once, directly, when an answer they got has changed"
 FOLLOW_UPS_LABEL = "Suggest follow-up questions"
 INSTRUCTIONS_LABEL = "Instructions for answers here"
 INSTRUCTIONS_HINT = (
@@ -103,6 +105,10 @@ THRESHOLD_LABELS = {  # of answers to questions that do not name us, the most ca
 }
 
 
+# Says what would have been told in a channel whose readers these are, with these settings.
+Preview = Callable[[ThreadKey, Audience, ChannelSettings], Awaitable[str]]
+
+
 @dataclass(frozen=True, slots=True)
 class SettingsService:
     """Reads and changes what applies where."""
@@ -111,6 +117,17 @@ class SettingsService:
     catalog: Catalog
     audit: Audit
     defaults: ChannelSettings
+    preview: Preview | None = None
+
+    async def preview_notices(self, channel: ThreadKey, readers: Audience, *, before: bool) -> str:
+        """Return what would have been told of changed answers, where that was switched on just now; empty elsewhere.
+
+        ``before`` is whether it was on before.
+        """
+        now = await self.effective_settings(channel.place)
+        if before or not now.standing_answers or self.preview is None:
+            return ""
+        return await self.preview(channel, readers, now)
 
     async def effective_settings(self, *places: str) -> ChannelSettings:
         """Return what applies: the defaults, then what was chosen in each of these places, the widest first."""

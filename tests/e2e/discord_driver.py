@@ -215,7 +215,8 @@ def _answered(done: Interaction) -> bool:
 
 def _menu_of(name: str, value: str) -> tuple[str, str]:
     """The menu that sets this, and its option."""
-    return ("manner", f"{name}={value}") if name in ("profile", "behaviour") else (name, value)
+    menu = {"profile": "manner", "behaviour": "manner", "standing_answers": "other"}.get(name)
+    return (menu, f"{name}={value}") if menu else (name, value)
 
 
 def _seen(one: Message) -> Seen:

@@ -103,6 +103,7 @@ class Office:
             gateway_url=self.discord.gateway_url,
             manners=replace(SOON, edit_seconds=self.pace_seconds),
             pacing_limits=NO_LATE_EDITS,
+            now=lambda: self.scene.clock.now().timestamp(),
         )
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Messages beside the answers: a notice to one person, and an announcement in a channel."""
+"""Messages other than answers: notices, offers and announcements."""
 
 from datetime import datetime
 
@@ -8,29 +8,32 @@ import structlog
 from adapters.discord.api.errors import api_call
 from adapters.discord.api.ids import user_id
 from adapters.discord.outbound import layouts
+from adapters.discord.outbound.answer_records import AnsweredQuestion, DiscordQuestionState
 from adapters.discord.outbound.application import DiscordApplication
-from adapters.discord.outbound.buttons import offer_button
+from adapters.discord.outbound.buttons import notice_buttons, offer_button
 from adapters.discord.outbound.messages import Spot, nonce, spot_of
-from adapters.discord.outbound.sanitizer import Text
-from adapters.discord.outbound.text import LAYOUT_TEXT_LIMIT, clip, escape
+from adapters.discord.outbound.sanitizer import SanitizedView, Text
+from adapters.discord.outbound.text import LAYOUT_TEXT_LIMIT, clip, escape, source_lines
+from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
 from core.model.incoming_events import ReplyMode, ReplyTarget
 from core.model.person_answers import Offer
+from core.ports.platform import Notice, ReadersToday
 
 log = structlog.get_logger(__name__)
 
 
 class Notices:
-    """Says it once something can be shown."""
+    """Sends notices once we are connected."""
 
     def __init__(self, app: DiscordApplication) -> None:
         self._app = app
 
     async def tell(self, thread: ThreadKey, subject: str, target: ReplyTarget, text: str) -> None:
-        """Say this of a subject, by its id, in this conversation; the same of the same is said once.
+        """Tell a person about a subject (an id) in this conversation. Repeating the same notice has no effect.
 
-        Raises PlatformUnavailable, and nothing else.
+        Raises only PlatformUnavailable.
         """
         key = nonce(str(thread), f"{subject}/{target.message}", text)
         spot = spot_of(target)
@@ -54,7 +57,7 @@ class Notices:
             await self._tell_directly(target, text, key, error)
 
     async def _tell_directly(self, target: ReplyTarget, text: str, key: str, because: FootnoteError) -> None:
-        """Tell the person directly where we may not write, with what an admin can do about that."""
+        """Tell the person in a direct message if we may not write there, with what an admin can do."""
         log.warning("cannot_write", channel=target.channel, reason=str(because))
         if not target.asker:
             return
@@ -69,7 +72,7 @@ class Notices:
 
 
 class DiscordOffers:
-    """Asks where the answer was written, without a ping, or directly; only the one it is for can press."""
+    """Offers, posted without a notification where the answer was, or directly. Only the addressee can use them."""
 
     def __init__(self, app: DiscordApplication) -> None:
         self._app = app
@@ -96,8 +99,66 @@ class DiscordOffers:
             raise Denied("What is said in a private thread is not kept.")
 
 
+async def answer_link(app: DiscordApplication, shown: AnsweredQuestion) -> str:
+    """Return a link to an answer that others can see, or an empty string."""
+    if shown.private or not shown.thread.space:
+        return ""
+    posted = await app.message_states.read(DiscordQuestionState(thread=shown.thread, message=shown.subject))
+    if posted is None or not (posted.channel and posted.first):
+        return ""
+    return f"https://discord.com/channels/{shown.thread.space}/{posted.channel}/{posted.first}"
+
+
+class DiscordPersonalNotices:
+    """``core.ports.platform.PersonalNotices``, once the gateway is connected."""
+
+    def __init__(self, app: DiscordApplication) -> None:
+        self._app = app
+
+    async def settings(self, channel: ThreadKey) -> ChannelSettings:
+        """Return the effective settings of a channel. Raises PlatformUnavailable."""
+        await self._app.connected()
+        return await self._app.channel_access.settings(channel)
+
+    async def readers(self, person: Person, channel: ThreadKey) -> ReadersToday | None:
+        """Return what this person and the channel may read now, or None if they may no longer view the channel."""
+        await self._app.connected()
+        reader = await self._app.channel_access.reader_of_channel(person, channel)
+        place = await self._app.channel_access.audience_of_channel(channel)
+        return ReadersToday(reader, place) if reader is not None else None
+
+    async def link(self, thread: ThreadKey, trace: str) -> str:
+        """Return a link to an answer, or to its channel if the answer's record expired."""
+        shown = await self._app.answer_index.find(trace)
+        link = await answer_link(self._app, shown) if shown is not None else ""
+        return link or f"https://discord.com/channels/{thread.space}/{thread.channel}"
+
+    async def has_sent(self, person: Person, notice: Notice, *, since: datetime) -> bool:
+        """Return whether our recent direct messages to this person include the notice. Raises PlatformUnavailable."""
+        await self._app.connected()
+        words = layouts.layout_text(_notice_layout(notice)).split()
+        try:
+            spot = Spot(await self._app.messages.direct_channel(user_id(person)))
+            return any(text.split() == words for text in await self._app.messages.own_texts(spot, since))
+        except (Denied, NotFound):
+            return False
+
+    async def send(self, person: Person, notice: Notice) -> None:
+        """Send it by direct message. Raises Denied, NotFound, PlatformUnavailable."""
+        await self._app.connected()
+        spot = Spot(await self._app.messages.direct_channel(user_id(person)))
+        await self._app.messages.post(spot, _notice_layout(notice), nonce(person.id, notice.key, "notice"))
+
+
+def _notice_layout(notice: Notice) -> SanitizedView:
+    first, *rest = map(escape, notice.lines)
+    text = "\n".join((f"**{first}**", *rest, source_lines([notice.citation])))
+    links = layouts.links_of([notice.citation])
+    return layouts.layout(Text(text, links=links), layouts.row(*notice_buttons(notice.link)))
+
+
 class DiscordAnnouncements:
-    """Speaks in channels, once the gateway is connected."""
+    """Announcements in channels, once the gateway is connected."""
 
     proposals_command = "/kb proposals list"
 
@@ -105,7 +166,7 @@ class DiscordAnnouncements:
         self._app = app
 
     async def readers(self, channel: ThreadKey) -> Audience:
-        """Return the audience of a channel. Raises NotFound where there is no such channel, PlatformUnavailable."""
+        """Return the audience of a channel. Raises NotFound if there is no such channel, and PlatformUnavailable."""
         await self._app.connected()
         audience = await self._app.channel_access.audience_of_channel(channel)
         if not audience.principals:
@@ -113,7 +174,7 @@ class DiscordAnnouncements:
         return audience
 
     async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
-        """Return whether one of our newest messages there begins so. Raises PlatformUnavailable."""
+        """Return whether one of our recent messages there starts with this text. Raises PlatformUnavailable."""
         await self._app.connected()
         try:
             texts = await self._app.messages.own_texts(Spot(int(channel.channel), int(channel.space)), since)
@@ -122,7 +183,7 @@ class DiscordAnnouncements:
         return any(text.startswith(beginning) for text in texts)
 
     async def post(self, channel: ThreadKey, text: str) -> None:
-        """Say it there. Raises Denied, NotFound, PlatformUnavailable."""
+        """Post the text. Raises Denied, NotFound, PlatformUnavailable."""
         await self._app.connected()
         spot = Spot(int(channel.channel), int(channel.space))
         await self._app.messages.post(spot, layouts.text_layout(text), nonce(str(channel), "announcement", text))

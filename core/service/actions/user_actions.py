@@ -22,7 +22,7 @@ from core.ports.usage import TraceStore
 from core.service.actions.answers import AnswerActions
 from core.service.actions.questions import QuestionActions
 from core.service.actions.wording import NOT_YOURS_TO_FORGET, PersonForgotten, ThreadForgotten, ThreadMuted
-from core.service.channel_settings import SettingsService
+from core.service.channel_settings import Preview, SettingsService
 from core.service.disputes.decisions import DisputeReports
 from core.service.person_answers import PersonAnswers
 from core.service.visibility import VisibleBases
@@ -132,6 +132,7 @@ class UserActions:
         checkpoints: Checkpoints,
         defaults: ChannelSettings,
         disputes: DisputeReports,
+        preview: Preview | None = None,
         person_answers: PersonAnswers | None = None,
     ) -> "UserActions":
         """Return all of them, over these stores; ``defaults`` are the settings of places where nothing was chosen."""
@@ -140,7 +141,7 @@ class UserActions:
             questions=QuestionActions(checkpoints, message_states, inbox, audit),
             answers=AnswerActions(memory, trace_store, bases, feedback, message_states, audit, disputes),
             memory=MemoryControls(memory, audit, person_answers),
-            settings=SettingsService(settings_store, catalog, audit, defaults),
+            settings=SettingsService(settings_store, catalog, audit, defaults, preview),
             bases=bases,
             overview=InstallationOverview(bases, inbox, trace_store),
             audit=audit,

@@ -1,0 +1,116 @@
+"""The words of a notice that an answer has changed, and the preview that counts notices for an admin."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from core.model.answer import Outcome
+from core.model.channel_settings import ChannelSettings
+from core.model.conversation import Audience, ThreadKey, Turn
+from core.ports.memory import Memory
+from core.ports.platform import Notice, ReadersToday
+from core.ports.question_log import QuestionLog
+from core.service.kb.text_spans import count
+from core.service.standing_answers.checks import AnswerCheck, cited_documents
+from core.service.standing_answers.comparison import AnswerChange
+from core.service.standing_answers.records import FollowedAnswer
+
+OPEN_LABEL, MUTE_LABEL = "Open the thread", "Mute"
+MUTED = "Muted: I won't tell you about changed answers any more. Press “Mute” again to undo this."
+UNMUTED = "I will tell you again when an answer that I gave you has changed."
+MOST_QUOTED = 300  # characters
+PREVIEWED = timedelta(days=30)
+PREVIEW_SECONDS = 20.0
+MOST_PREVIEWED = 50  # answers asked again for a preview
+
+
+def notice_key(answer: FollowedAnswer) -> str:
+    """Return what a notice is known by: the answer, and the versions of the documents that it was checked at."""
+    return " ".join((answer.turn.trace_id, *(version[:12] for version in sorted(answer.versions.values()))))
+
+
+def notice_of(answer: FollowedAnswer, change: AnswerChange, link: str) -> Notice:
+    """Return the notice of an answer that has changed."""
+    lines = (
+        f"An answer that I gave you has changed: {_difference(change)}",
+        f"On {_day(answer.turn.at)} you asked: “{_short(answer.turn.question)}”",
+        f"I told you: “{_short(change.before)}”",
+        f"Now the source says: “{_short(change.after)}”",
+    )
+    return Notice(notice_key(answer), lines, change.citation, link)
+
+
+def _difference(change: AnswerChange) -> str:
+    return f"{change.was} is now {change.now}." if change.was else "the source says something else now."
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment.day} {moment:%B %Y}"
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= MOST_QUOTED else f"{flat[: MOST_QUOTED - 1]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class NoticePreview:
+    """Says what would have been told in a channel, without telling it and without a model."""
+
+    check: AnswerCheck
+    questions: QuestionLog
+    memory: Memory
+
+    async def text(self, channel: ThreadKey, readers: Audience, settings: ChannelSettings) -> str:
+        """Return in plain text how many answers of the last 30 days have changed, with one example.
+
+        ``readers`` is who reads in the channel. An example is of a question that all of the workspace may read.
+        """
+        found: list[tuple[Turn, AnswerChange, bool]] = []
+        asked_again = 0
+        try:
+            async with asyncio.timeout(PREVIEW_SECONDS):
+                async for asked in self.questions.since(self.check.clock.now() - PREVIEWED):
+                    thread = ThreadKey.parse(asked.thread)
+                    mine = replace(thread, thread="") == replace(channel, thread="")
+                    if not mine or asked.outcome is not Outcome.ANSWERED or asked_again >= MOST_PREVIEWED:
+                        continue
+                    turn = await self._turn(thread, asked.trace_id)
+                    change = await self._change(thread, turn, readers, settings) if turn is not None else None
+                    asked_again += 1
+                    if turn is not None and change is not None:
+                        found.append((turn, change, asked.private))
+        except TimeoutError:
+            pass  # what was found in time is said
+        return _preview_text(found)
+
+    async def _turn(self, thread: ThreadKey, trace: str) -> Turn | None:
+        record = await self.memory.recall(thread)
+        return next((one for one in record.turns if one.trace_id == trace and one.citations), None)
+
+    async def _change(
+        self, thread: ThreadKey, turn: Turn, readers: Audience, settings: ChannelSettings
+    ) -> AnswerChange | None:
+        documents = cited_documents(turn)
+        visible = await self.check.catalog.visible_versions(documents)
+        bases = await self.check.readable_bases(ReadersToday(readers, readers), settings)
+        readable = turn.readable_by(frozenset(base.name for base in bases))
+        if not readable or any(document not in visible for document in documents):
+            return None
+        missing = await self.check.missing(turn, visible)
+        return await self.check.change(thread, turn, missing, bases, settings, by_quotes=True) if missing else None
+
+
+def _preview_text(found: list[tuple[Turn, AnswerChange, bool]]) -> str:
+    if not found:
+        return "In the last 30 days no answer that I gave here has changed. Nobody would have been told anything."
+    people = len({turn.asker.id for turn, _, _ in found})
+    told = f"{people} {'person' if people == 1 else 'people'}"
+    lines = [
+        f"In the last 30 days I would have told {told} about {count(len(found), 'changed answer')}. I sent nothing."
+    ]
+    for turn, change, private in found:
+        if not private:
+            lines.append(f"For example: “{_short(turn.question)}” {_difference(change)}")
+            break
+    return " ".join(lines)
