@@ -139,7 +139,7 @@ def _read_values(menu: SettingsMenu, values: Sequence[str]) -> ChosenSettings:
 
 
 def read_threshold(typed: str) -> SettingsChange:
-    """Return the confidence threshold, typed as a word or a number. Raises ValueError for anything else."""
+    """Return the change of the threshold, typed as a word or a number. Raises ValueError for anything else."""
     threshold = parse_threshold(typed)
     if threshold is None:
         raise ValueError(f"{typed!r} is not a threshold.")
@@ -147,17 +147,17 @@ def read_threshold(typed: str) -> SettingsChange:
 
 
 def read_languages(typed: str) -> SettingsChange:
-    """Return the typed languages to answer in. None means the asker's language."""
+    """Return the change of the languages to answer in. An empty text means the asker's language."""
     return SettingsChange(frozenset({"languages"}), ChosenSettings(languages=tuple(split_names(typed))))
 
 
 def read_instructions(typed: str) -> SettingsChange:
-    """Return the typed instructions, or None if they are empty."""
+    """Return the change of the instructions. An empty text means the default."""
     return SettingsChange(frozenset({"instructions"}), ChosenSettings(instructions=typed or None))
 
 
 def read_limits(typed: str) -> SettingsChange:
-    """Return the three daily limits. Raises ValueError unless there are three numbers."""
+    """Return the change of the three daily limits. Raises ValueError unless there are three numbers."""
     numbers = [parse_limit(one) for one in re.split(r"[,;]?\s+|[,;]", typed.strip())]
     if len(numbers) != len(LIMIT_LABELS) or None in numbers:
         raise ValueError(f"{typed!r} is not three numbers.")

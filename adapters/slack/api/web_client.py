@@ -171,7 +171,7 @@ class WebClient:
         return str(answer.get("permalink") or "") or None
 
     async def _send(self, client: AsyncWebClient, method: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Sanitize and send a call. Everything that leaves for Slack's methods goes through here."""
+        """Sanitize and send a call. ``call`` and ``call_once`` send nothing in any other way."""
         try:
             response = await _call(client, method, self._sanitizer.sanitize(method, arguments))
         except RequestRefused as refusal:

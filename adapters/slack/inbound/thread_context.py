@@ -134,7 +134,7 @@ class ThreadContext:
     # --- references to other messages
 
     async def _pointed_at(self, message: IncomingMessage, names: Sequence[str]) -> _Line | None:
-        """Return the message that a question refers to and asks about, or None if it has content of its own.
+        """Return the message to answer in place of a question that only points at it, or None.
 
         That is the newest question of a named person, or the newest since our last message, or the newest message. In a
         channel it is the message directly above, if it is recent and asks something. A bare mention there refers to
