@@ -308,6 +308,7 @@ async def discord_kept(discord: FakeDiscord, office: Office) -> fake_discord.Mes
 async def is_asked_directly(room: Room, document: Document, platform: str) -> None:
     """Ask its author, as after half a year, whether it still holds."""
     asked = Confirmation(id=document.id[:16], owner=document.origin, document=document.id, at=1.0)
+    assert room.message_states is not None
     await room.message_states.save(asked)
     thread = ThreadKey(*answer_place(document.source)[0].split("/"))
     buttons = (OfferAction.STILL_TRUE, OfferAction.REMOVE)

@@ -245,7 +245,7 @@ async def test_a_thread_that_may_not_be_read_stops_nothing(room: CalledRoom, sai
 
 async def test_nobody_is_asked_in_a_muted_thread_until_the_asker_presses(room: CalledRoom) -> None:
     room.writes(("1.6", "Bob", ANSWER))
-    await room.memory.mute(THREAD, True)
+    await room.thread_memory.mute(THREAD, True)
     await room.hears(BOB, ANSWER)
     room.clock.advance(QUIET_SECONDS)
     await room.scheduler.tick()
