@@ -31,7 +31,7 @@ class Redaction:
     """Redaction of configured secrets and token-like texts in all logs."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        """Redact these texts besides the known formats."""
+        """Redact these texts in addition to the known formats."""
         long = [secret for secret in secrets if len(secret) > 5]
         written = {*long, *map(quote, long), *(quote(secret, safe="") for secret in long)}
         known = sorted(map(re.escape, written), key=len, reverse=True)

@@ -47,7 +47,7 @@ class RedisCheckpoints(Checkpoints):
         self._close = client.register_script(CLOSE_CHECKPOINT)
 
     async def park(self, parked: ParkedInquiry) -> None:
-        """Store it as the thread's open checkpoint; delete an earlier open one."""
+        """Store an inquiry as the thread's open checkpoint; delete an earlier open one."""
         checkpoint = parked.checkpoint
         key = checkpoint_key(checkpoint.id)
         async with bounded_call():
@@ -68,13 +68,13 @@ class RedisCheckpoints(Checkpoints):
                 await self._client.zrem(DUE, earlier)
 
     async def read(self, checkpoint_id: str, *, by: str = "") -> ParkedInquiry | None:
-        """Return it without claiming it; None if it is unknown or claimed by anyone but ``by``."""
+        """Return an inquiry without claiming it; None if it is unknown or claimed by anyone but ``by``."""
         async with bounded_call():
             stored, taken = await self._client.hmget(checkpoint_key(checkpoint_id), ["parked", "taken"])
         return None if stored is None or taken not in (None, by) else _parse_parked(str(stored))
 
     async def claim(self, checkpoint_id: str, *, by: str = "") -> ParkedInquiry | None:
-        """Claim it once. The same ``by`` can claim it again within a day, so that a replacement worker can continue."""
+        """Claim an inquiry once. Within a day the same ``by`` can claim it again, so that a new worker can continue."""
         async with bounded_call():
             stored = await self._claim(keys=[checkpoint_key(checkpoint_id)], args=[by or uuid.uuid4().hex, _TAKEN_TTL])
             if stored is None:

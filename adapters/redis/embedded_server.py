@@ -112,7 +112,7 @@ class EmbeddedValkey:
     # --- starting ---------------------------------------------------------------------------------------------------
 
     def _start(self, *, joining: bool = True) -> None:
-        """Start it; without ``joining`` only while we use it, because this thread may run after ``close``."""
+        """Start the server; without ``joining`` only while we use it, because this thread may run after ``close``."""
         try:
             self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
             with self._lock("start"):

@@ -89,7 +89,7 @@ class Erasure:
         return await self._members(person_key(person, "threads"))
 
     async def thread(self, thread: str, checkpoint: str, traces: Sequence[str]) -> bool:
-        """Erase a thread's data beside its turns; return whether deliveries were waiting.
+        """Erase a thread's data other than its turns; return whether deliveries were waiting.
 
         ``checkpoint`` is its open checkpoint and ``traces`` are those of its turns.
         """
@@ -108,7 +108,7 @@ class Erasure:
         return bool(waited)
 
     async def person(self, person: str, traces: Sequence[str]) -> None:
-        """Erase a person's data beside their turns, whose traces are given."""
+        """Erase a person's data other than their turns, whose traces are given."""
         for member in await self._members(person_key(person, "waiting")):
             await self._waiting_in(json.loads(member)[0], person)
         for checkpoint in await self._members(person_key(person, "checkpoints")):

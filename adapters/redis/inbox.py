@@ -170,7 +170,7 @@ class RedisInbox(Inbox):
     # --- putting ----------------------------------------------------------------------------------------------------
 
     async def put(self, delivery: Delivery) -> bool:
-        """Store it durably; return False if this id is known. Raises Busy if too many deliveries wait.
+        """Store a delivery durably; return False if this id is known. Raises Busy if too many deliveries wait.
 
         A repeated, unfinished delivery renews its thread's token, which repairs an earlier put that died halfway.
         """
@@ -187,7 +187,7 @@ class RedisInbox(Inbox):
         return bool(fate == "new")
 
     async def _admit(self, delivery: Delivery) -> None:
-        """Reserve a place for it among waiting deliveries; a repeat already has one. Raises Busy."""
+        """Reserve a place for a delivery among the waiting ones; a repeat already has one. Raises Busy."""
         member, now = _member(delivery), time.time()
         mine = person_key(delivery.person, self._of_person)
         known, place, own = await in_order(
@@ -328,7 +328,7 @@ class RedisInbox(Inbox):
             )
 
     async def hand_back(self, lease: Lease) -> None:
-        """Release it unfinished without counting a run, so that it can be taken at once. Do nothing if it is lost."""
+        """Release a delivery without counting a run; it can be taken at once. Do nothing if the lease is lost."""
         thread = lease.delivery.thread
         async with bounded_call():
             if await self._release(keys=[lease_key(thread)], args=[lease.fence]):

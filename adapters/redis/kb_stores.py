@@ -1,4 +1,4 @@
-"""Data of knowledge bases beside the catalog: schedules, sites, connections, removals and proposals."""
+"""Data of knowledge bases other than the catalog: schedules, sites, connections, removals and proposals."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -35,7 +35,7 @@ class RedisScheduleStore(ScheduleStore):
         self._client = client
 
     async def save_schedule(self, schedule: Schedule) -> None:
-        """Store it in place of an earlier one of the same link and base; NEVER deletes it."""
+        """Store a schedule in place of an earlier one of the same link and base; NEVER deletes it."""
         field = json.dumps([schedule.base, schedule.link])
         async with bounded_call():
             if schedule.every is Every.NEVER:
@@ -58,7 +58,7 @@ class RedisSiteStore(SiteStore):
         self._client = client
 
     async def save_site(self, site: Site) -> None:
-        """Store it in place of an earlier one of the same link and base; delete it if it has no pages."""
+        """Store a site in place of an earlier one of the same link and base; delete it if it has no pages."""
         field = json.dumps([site.base, site.link])
         async with bounded_call():
             if site.pages:
@@ -85,7 +85,7 @@ class RedisConnectionStore(ConnectionStore):
         self._client = client
 
     async def save_connection(self, connection: Connection) -> None:
-        """Store it in place of an earlier one of the same name."""
+        """Store a connection in place of an earlier one of the same name."""
         async with bounded_call():
             await self._client.hset(CONNECTIONS, connection.name, to_json(connection))
 
@@ -150,7 +150,7 @@ class RedisTrashStore(TrashStore):
         self._client = client
 
     async def keep_removal(self, removed: RemovedDocument) -> None:
-        """Store it in place of an earlier one with the same key."""
+        """Store a removal in place of an earlier one with the same key."""
         async with bounded_call():
             await self._client.hset(REMOVED, removed.key, to_json(removed))
 
@@ -203,7 +203,7 @@ class RedisProposalStore(ProposalStore):
         self._settle = client.register_script(_SETTLE)
 
     async def keep_proposal(self, proposal: Proposal) -> None:
-        """Store it. Raises Busy if too many wait, of this person or in total."""
+        """Store a proposal. Raises Busy if too many wait, of this person or in total."""
         waiting = await self.proposals()
         mine = sum(other.by.id == proposal.by.id for other in waiting)
         if mine >= MOST_PROPOSALS_EACH or len(waiting) >= MOST_PROPOSALS:

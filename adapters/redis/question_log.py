@@ -64,7 +64,7 @@ class RedisQuestionLog(QuestionLog):
         self._mark = client.register_script(_MARK)
 
     async def keep(self, question: LoggedQuestion) -> None:
-        """Store it in place of an earlier one with the same trace."""
+        """Store a question in place of an earlier one with the same trace."""
         oldest = (datetime.now(UTC) - self._ttl).timestamp()
         owner = json.dumps([question.asker, question.thread])
         kept = to_json(replace(question, corrected=False))
@@ -137,7 +137,7 @@ class RedisFeedbackStore(FeedbackStore):
         self._keep = client.register_script(_KEEP_FEEDBACK)
 
     async def keep(self, feedback: Feedback) -> Feedback | None:
-        """Store it, by default dated now; return the person's earlier feedback on this answer, which it replaces."""
+        """Store feedback, by default dated now; return the person's earlier feedback, which it replaces."""
         at = feedback.at or datetime.now(UTC)
         field = json.dumps([feedback.trace_id, feedback.person.id])
         async with bounded_call():

@@ -108,7 +108,7 @@ class RedisApiTokens(ApiTokens):
         self._count = client.register_script(_COUNT)
 
     async def keep(self, kept: KeptToken) -> None:
-        """Store it in place of the token with this id; if there are too many, drop the one revoked first."""
+        """Store a token in place of the one with this id; if there are too many, drop the one revoked first."""
         async with bounded_call():
             written = await self._keep(keys=[API_TOKENS], args=[kept.token.id, to_json(kept), self._most])
         if written:

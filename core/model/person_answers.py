@@ -4,17 +4,20 @@ The document's source names the conversation and the message, so that edits and 
 is the answerer's id, so that it is found and removed when they are forgotten.
 """
 
+import re
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 
 from core.model.conversation import ThreadKey
+from core.model.knowledge import conversation_platform
 from core.model.plain_text import one_line
 from core.model.records import PERSON, THREAD, Record
 
 ANSWER = "answer "  # the source of such a document begins with it
 VALID_FOR = timedelta(days=180)  # then its author is asked whether it still holds
 ANSWER_WITHIN = timedelta(days=14)  # after that it is shown as not confirmed
+_HEADING = re.compile(r"(?m)^(\s*)(#|[=-]+\s*$)")  # or the line below one: a heading could name another author
 
 
 class OfferAction(StrEnum):
@@ -80,6 +83,7 @@ class PersonAnswer(Record, place="answers/{id}", subject="answer"):
     size: int = 0
     rival: bool = False
     talked: bool = False
+    changes: int = 0  # how often it was changed: of two at once one is kept
 
     @property
     def key(self) -> ThreadKey:
@@ -120,7 +124,7 @@ def answer_source(conversation: str, message: str) -> str:
 
 def is_answer(source: str) -> bool:
     """Return whether a document keeps a person's answer."""
-    return source.startswith(ANSWER)
+    return source.startswith(ANSWER) and bool(conversation_platform(source))  # "answer key.pdf" is a file
 
 
 def answer_place(source: str) -> tuple[str, str]:
@@ -149,5 +153,5 @@ def answer_markdown(question: str, author: str, text: str, *, written: datetime,
         state = f", not confirmed since {dated}"
     elif dated > f"{written:%Y-%m-%d}":
         state = f", confirmed {dated}"
-    said = "\n".join(f"\\{line}" if line.startswith("#") else line for line in text.strip().splitlines())
+    said = _HEADING.sub(r"\1\\\2", "\n".join(text.strip().splitlines()))
     return f"# {one_line(question)}\n\n## Answered by {one_line(author)}{state}\n\n{said}\n"

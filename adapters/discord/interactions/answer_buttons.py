@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
-from discord import ui
+from discord import Thread, ui
 
 from adapters.discord.api.ids import handoff_role, person_of
 from adapters.discord.inbound.context import files_on
@@ -275,8 +275,9 @@ class AnswerButtons:
         text = f"{clip(interaction.user.display_name, 60)} would like a person to look at this:"
         spot = Spot(interaction.channel_id, interaction.guild_id)
         key = nonce(str(shown.thread), shown.subject, f"handoff-{turn.trace_id}")
-        solved = offer_button(OfferAction.SOLVED, turn.trace_id)
-        await self._app.messages.call_role(spot, role, text, link, key, solved)
+        heard = self._app.user_actions.person_answers is not None and isinstance(interaction.channel, Thread)
+        solved = [offer_button(OfferAction.SOLVED, turn.trace_id)] if heard else []
+        await self._app.messages.call_role(spot, role, text, link, key, *solved)
 
     async def _post_shared(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> None:
         """Post a private answer in the channel."""

@@ -2,8 +2,10 @@
 
 from datetime import datetime
 
+import discord
 import structlog
 
+from adapters.discord.api.errors import api_call
 from adapters.discord.api.ids import user_id
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_records import AnsweredQuestion, DiscordQuestionState
@@ -80,6 +82,7 @@ class DiscordOffers:
         await self._app.connected()
         person = user_id(Person(offer.person))
         if offer.channel:
+            await self._check_readers(int(offer.channel))
             spot = Spot(int(offer.channel), int(offer.thread.space), silent=True)
         else:
             spot = Spot(await self._app.messages.direct_channel(person))
@@ -87,6 +90,13 @@ class DiscordOffers:
         text = Text("\n".join([f"<@{person}> {escape(offer.text)}", *lines]), mentions=True)
         buttons = layouts.row(*(offer_button(one, offer.id) for one in offer.actions))
         await self._app.messages.post(spot, layouts.layout(text, buttons), nonce(str(offer.thread), offer.id, "offer"))
+
+    async def _check_readers(self, place: int) -> None:
+        """Raise Denied in a private thread: its readers are fewer than its channel's, and no base is for them alone."""
+        async with api_call("look at that thread"):
+            found = await self._app.client().fetch_channel(place)
+        if isinstance(found, discord.Thread) and found.is_private():
+            raise Denied("What is said in a private thread is not kept.")
 
 
 async def answer_link(app: DiscordApplication, shown: AnsweredQuestion) -> str:

@@ -289,7 +289,7 @@ def _comments(document: Any, walk: Walk) -> dict[str, str]:
 
 
 def _side_part(document: Any, kind: str, walk: Walk) -> Iterator[Any]:
-    """Yield the entries of a part beside the body: notes, comments or page headers."""
+    """Yield the entries of a part other than the body: notes, comments or page headers."""
     from docx.oxml import parse_xml
 
     before = walk.links

@@ -1,4 +1,4 @@
-"""Workbook content beside cell values: merged areas, comments, links, hidden rows, formulas without a value.
+"""Workbook content other than cell values: merged areas, comments, links, hidden rows, formulas without a value.
 
 openpyxl streams only values. The XML of a sheet may be large, so it is searched with regular expressions instead of
 parsed.

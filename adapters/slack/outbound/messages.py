@@ -154,16 +154,16 @@ class SlackOffers:
         self._messages = messages
 
     async def ask(self, offer: Offer) -> None:
-        """Ask one person. Raises Denied if Slack refuses an ephemeral message, and PlatformUnavailable."""
-        user, layout = user_id(Person(offer.person)), blocks.offer(offer)
-        if not offer.channel:
-            await self._messages.post_directly(user, offer.text, layout)
-            return
-        place = await ephemeral_place(self._messages.web, offer.thread, user)
+        """Ask one person. Raises Denied and PlatformUnavailable."""
+        messages, user, layout = self._messages, user_id(Person(offer.person)), blocks.offer(offer)
         try:
-            await self._messages.web.call(
-                "chat.postEphemeral", **place, text=blocks.fallback(offer.text), blocks=layout
-            )
+            if offer.channel:
+                place = await ephemeral_place(messages.web, offer.thread, user)
+                text = blocks.fallback(offer.text)
+                await messages.web.call("chat.postEphemeral", **place, text=text, blocks=layout)
+            else:
+                direct = ThreadKey(PLATFORM, "", await messages.direct_channel(user), "")
+                await messages.post(direct, offer.text, layout)
         except RequestRefused as refusal:
             raise Denied(f"Slack refuses it: {refusal.error}.") from None
 
