@@ -1014,7 +1014,9 @@ async def test_a_question_edited_while_its_card_waits_counts_once(room: Room) ->
     limited(room, 2)
     async with room.working():
         await parked(room)
-        await room.arrives(replace(room.said[0], text="When will refunds be paid in Italy?", edited=True), "event-edit-1")
+        await room.arrives(
+            replace(room.said[0], text="When will refunds be paid in Italy?", edited=True), "event-edit-1"
+        )
         await room.settled()
         await room.asks("How long do refunds take, again?")
         await room.settled()
