@@ -226,7 +226,7 @@ class ReadersToday:
 class Notice:
     """One direct message about an answer that has changed. ``lines`` are plain text, ``link`` leads to the answer."""
 
-    key: str  # the answer and the versions of its documents: the same is never told twice
+    key: str  # the answer, when its change was found, and the versions: never told twice
     lines: tuple[str, ...]
     citation: Citation
     link: str = ""
