@@ -1,7 +1,7 @@
-"""What a package gives Footnote to bring a chat platform: one `PlatformPlugin` behind an entry point.
+"""The interface of a chat platform package: one `PlatformPlugin` behind an entry point.
 
-The entry point is in the group `footnote.platforms` and names an instance. Its module is imported by every command, so
-that it imports the platform's own libraries only inside of its methods.
+The entry point is in the group `footnote.platforms` and names an instance. Every command imports its module, so the
+module must import the platform's own libraries only inside its methods.
 """
 
 import asyncio
@@ -33,27 +33,27 @@ SettingsByPlace = Callable[[], Awaitable[Mapping[str, "ChannelSettings"]]]
 
 
 class ConnectedPlatform(Platform, Protocol):
-    """A platform that runs; in a process that only works, over the platform's API alone."""
+    """A running platform. In a worker process, it only uses the platform's API."""
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Stay connected until ``stop`` is set, and reconnect what was connected once.
+        """Stay connected until ``stop`` is set, and reconnect after a lost connection.
 
         Raises ConfigurationError for credentials that the platform never accepted.
         """
 
     def routes(self) -> "Sequence[web.RouteDef]":
-        """Return the HTTP routes at which the platform is called."""
+        """Return the HTTP routes that the platform calls."""
 
     def readiness_problem(self) -> str:
-        """Return why people cannot reach it right now; empty when they can."""
+        """Return why people cannot reach the platform now, or an empty string if they can."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformDeps:
-    """What a process of ``footnote serve`` gives a platform.
+    """What a ``footnote serve`` process passes to a platform.
 
-    ``listens`` is False in a worker: it answers what another process received. ``leases`` elects one of several
-    processes, each under its name ``process``.
+    ``listens`` is False in a worker, which answers what another process received. ``leases`` elects one of several
+    processes. ``process`` is this process's name in the election.
     """
 
     inbox: "Inbox"
@@ -68,13 +68,13 @@ class PlatformDeps:
 
 
 class PlatformPlugin(ABC, Generic[S]):
-    """A chat platform: what it needs to be configured, checked, set up and opened.
+    """A chat platform: its settings, checks, setup and opening.
 
     Attributes:
-        name: begins every id of the platform ("name:space/id") and, in capitals, its settings.
-        label: what people call it.
+        name: prefix of every id of the platform ("name:space/id") and, in capitals, of its settings.
+        label: the name people use.
         settings: a model whose field ``bot_token`` is the setting NAME_BOT_TOKEN. Each field needs a default.
-        principals: whom a knowledge base can be for there.
+        principals: kinds of principals that a knowledge base can be granted to.
     """
 
     name: str
@@ -84,26 +84,26 @@ class PlatformPlugin(ABC, Generic[S]):
 
     @abstractmethod
     def is_configured(self, settings: S) -> bool:
-        """Return whether the platform is to be served."""
+        """Return whether the platform should be served."""
 
     @abstractmethod
     def open(self, settings: S, deps: PlatformDeps) -> AbstractAsyncContextManager[ConnectedPlatform]:
-        """Return the platform, to be entered. Raises ConfigurationError if a setting is missing."""
+        """Return the platform as a context manager. Raises ConfigurationError if a setting is missing."""
 
     async def checks(self, settings: S, chosen: SettingsByPlace) -> Sequence[Check]:
-        """Return what ``footnote doctor`` reports; ``chosen`` returns the settings of places that chose any."""
+        """Return the platform's checks for ``footnote doctor``. ``chosen`` returns settings by place."""
         return ()
 
     async def store_checks(self, message_states: "MessageStateStore") -> Sequence[Check]:
-        """Return what ``footnote doctor`` reports of what the platform keeps. Raises StoreUnavailable."""
+        """Return the checks of the platform's stored state for ``footnote doctor``. Raises StoreUnavailable."""
         return ()
 
     def setup(self, settings: S) -> PlatformSetup | None:
-        """Return the steps of ``footnote setup`` and of the page's setup, or None if there are none."""
+        """Return the setup steps for ``footnote setup`` and the web page, or None if there are none."""
         return None
 
     def manifest(self, settings: S, *, http: bool) -> str:
-        """Return what to paste or to do at the platform; ``http`` if it calls us, instead of a connection of ours."""
+        """Return what to paste or do at the platform. ``http`` means that it calls us, not that we connect to it."""
         return ""
 
 

@@ -1,4 +1,4 @@
-"""What every test shares: warm starts of Footnote's processes, default logging, one line for each reason of a skip."""
+"""What every test shares: the order of files, default logging, and one line for each reason of a skip."""
 
 import logging
 from collections import Counter
@@ -7,25 +7,12 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from tests.warm_start import ROOT, WarmStarts
-
-warm_starts = WarmStarts()
-
-
-LONGEST = ("e2e", "live", "topologies", "examples")  # directories whose files take minutes; the rest fills the end
+LONGEST = {"e2e", "live", "topologies", "examples"}  # directories whose files take minutes; the rest fills the end
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the longest files first, so that no worker is left alone with one at the end."""
-    items.sort(key=lambda item: item.path.relative_to(ROOT / "tests").parts[0] not in LONGEST)
-
-
-def pytest_configure() -> None:
-    warm_starts.install()
-
-
-def pytest_unconfigure() -> None:
-    warm_starts.close()
+    items.sort(key=lambda item: not {*item.path.parts} & LONGEST)
 
 
 @pytest.fixture(autouse=True)
@@ -38,14 +25,6 @@ def default_logs() -> Iterator[None]:
     for logger, level, propagate, handlers in before:
         logger.setLevel(level)
         logger.propagate, logger.handlers[:] = propagate, handlers
-
-
-@pytest.fixture
-def cold_start() -> Iterator[None]:
-    """Start every process as a user does, for tests of what happens while it imports."""
-    warm_starts.paused = True
-    yield
-    warm_starts.paused = False
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

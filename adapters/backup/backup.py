@@ -1,7 +1,7 @@
-"""A consistent pair of catalog and passages, with memory and kept files, taken while others go on writing.
+"""Consistent backup of catalog, passages, memory and stored files while others keep writing.
 
-Each document goes in as a pair: the catalog's entry and the passages of exactly that version. What changes while the
-backup is made is in it as it was or as it is, never half of each.
+Each document is stored as a pair: the catalog's entry and the passages of exactly that version. A document that changes
+during the backup is stored in its old or new version, never in a mix.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from core.model.knowledge import Document
 from core.ports.catalog import BlobStore, Catalog
 from core.ports.index import Encoder, Index
 
-_TRIES = 5  # to find a document and its passages at one version, while it is being replaced
+_TRIES = 5  # to read a document and its passages at one version while it is being replaced
 _RESTORING = tagged_key("restoring")
 
 Progress = Callable[[str, int, int], None]  # what, done, total
@@ -33,7 +33,7 @@ Progress = Callable[[str, int, int], None]  # what, done, total
 
 @dataclass(frozen=True, slots=True)
 class BackedUpDocument:
-    """A document and its passages; without a copy where the index had lost some: then its original fills it again."""
+    """A document and its passages; without a copy if the index lost some, which its original then restores."""
 
     document: Document
     copy: PassageCopy | None
@@ -41,7 +41,7 @@ class BackedUpDocument:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """Makes backups of what is open, and restores them into it. ``blob_stores`` are by their names in the folder."""
+    """Backup and restore of open stores. ``blob_stores`` are keyed by their names in the folder."""
 
     redis: Redis
     catalog: Catalog
@@ -52,12 +52,13 @@ class Backup:
     installation: str = ""
 
     async def make(self, folder: Path, progress: Progress) -> Manifest:
-        """Write a backup. Raises ConfigurationError when the folder cannot take it, StoreUnavailable.
+        """Write a backup. Raises ConfigurationError if the folder is not writable, StoreUnavailable.
 
-        One of data that an older version wrote is for that version too, and ends its turn: the data is then this one's.
+        A backup of an older version's data can be restored by that version. Afterwards the data is marked as this
+        version's.
         """
         schema = await check_schema(self.redis)
-        installation = self.installation if schema == SCHEMA else ""  # which older versions do not know
+        installation = self.installation if schema == SCHEMA else ""  # older versions do not know this field
         writer = await asyncio.to_thread(BackupWriter, folder)
         try:
             documents = passages = keys = 0
@@ -89,7 +90,7 @@ class Backup:
                 yield found
 
     async def _pair(self, document_id: str) -> BackedUpDocument | None:
-        """Return a document with its passages; None when it was removed in the meantime."""
+        """Return a document with its passages, or None if it was removed in the meantime."""
         found: BackedUpDocument | None = None
         for _ in range(_TRIES):
             document = await self.catalog.document(document_id)
@@ -101,9 +102,10 @@ class Backup:
         return found
 
     async def restore(self, folder: Path, progress: Progress) -> Manifest:
-        """Bring a backup back into empty stores. Killed over it, the same command goes on.
+        """Restore a backup into empty stores. If interrupted, the same command continues.
 
-        Raises NotFound when there is no backup, ConfigurationError when it is damaged, newer, or something is there.
+        Raises NotFound if there is no backup, ConfigurationError if it is damaged or newer, or if there is data
+        already.
         """
         reader = await asyncio.to_thread(BackupReader, folder)
         await asyncio.to_thread(reader.check)
@@ -116,11 +118,12 @@ class Backup:
                 await blobs.keep_entry(entry, await asyncio.to_thread(reader.read, name, entry))
         async for line in _lines(reader, MEMORY):
             kept: KeptKey = from_json(KeptKey, line)
-            # The number of changes never falls: one below the ledger's, which a killed restore left, is a loss.
+            # The change counter must not decrease: a value below the ledger's, left by a killed restore, counts as data
+            # loss.
             if kept.name != CHANGES:
                 await import_key(self.redis, kept)
         await self._put_back(reader, progress)
-        await self.catalog.count_change()  # a ledger that is behind is brought up to date: with the bases, too
+        await self.catalog.count_change()  # updates an outdated ledger, also after changes of bases only
         await self.catalog.remember_index(self.index.identity)
         async with bounded_call():
             await self.redis.delete(_RESTORING)
@@ -138,7 +141,7 @@ class Backup:
             done += 1
 
     async def _claim(self, manifest: Manifest) -> None:
-        """See that nothing is there but an earlier beginning of this very restore."""
+        """Check that the stores are empty, or contain only an interrupted attempt of this restore."""
         async with bounded_call():
             begun = await self.redis.get(_RESTORING)
         if begun != manifest.made_at and not await is_empty(self.redis):
@@ -151,7 +154,7 @@ class Backup:
 
 
 async def _lines(reader: BackupReader, name: str) -> AsyncIterator[str]:
-    """Yield the lines of a file, read in a thread one after the other."""
+    """Yield the lines of a file, each read in a thread."""
     lines = reader.lines(name)
     while (line := await asyncio.to_thread(next, lines, None)) is not None:
         yield line

@@ -1,11 +1,11 @@
-"""What a backup looks like on disk: a folder of plain files, and a manifest that is written when all of them are whole.
+"""Layout of a backup on disk: a folder of plain files, and a manifest that is written after all of them.
 
     backup.json          what made it, when, with which model, how much there is, and a digest of each file below
     passages.jsonl.gz    one document a line: the catalog's entry, its passages and their vectors
     memory.jsonl.gz      one key of Redis a line
     kept/, originals/    what was removed or waits to be read, and what documents were made of
 
-A folder without its manifest is no backup: whoever died over it leaves nothing that could be taken for one.
+A folder without a manifest is not a backup, so an interrupted one cannot be mistaken for a whole one.
 """
 
 import gzip
@@ -21,12 +21,12 @@ from core.model.errors import ConfigurationError, NotFound
 
 FORMAT = 1
 MANIFEST, PASSAGES, MEMORY = "backup.json", "passages.jsonl.gz", "memory.jsonl.gz"
-_LEVEL = 3  # of gzip: vectors hardly get smaller
+_LEVEL = 3  # of gzip: vectors hardly compress
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup says of itself. ``files`` are SHA-256 digests by path."""
+    """Metadata of a backup. ``files`` are SHA-256 digests by path."""
 
     made_at: str
     footnote: str
@@ -38,14 +38,14 @@ class Manifest:
     keys: int
     files: Mapping[str, str] = field(default_factory=dict)
     format: int = FORMAT
-    installation: str = ""  # whose folders its documents came from; empty where that is not known
+    installation: str = ""  # the installation whose folders the documents came from; empty if unknown
 
 
 class BackupWriter:
-    """Writes one backup into an empty or new folder. Everything here blocks."""
+    """Writer of one backup to an empty or new folder. All calls block."""
 
     def __init__(self, folder: Path) -> None:
-        """Raise ConfigurationError when the folder holds something, or cannot be made."""
+        """Raise ConfigurationError if the folder is not empty or cannot be created."""
         self._folder = folder
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -63,13 +63,13 @@ class BackupWriter:
         self._lines[name].write(line.encode() + b"\n")
 
     def add_file(self, name: str, data: bytes) -> None:
-        """Add a file of its own."""
+        """Add a separate file."""
         path = self._folder / name
         path.parent.mkdir(exist_ok=True, mode=0o700)
         path.write_bytes(data)
 
     def finish(self, manifest: Manifest) -> Manifest:
-        """Everything is there: the manifest, with the digests."""
+        """Write the manifest with the digests of all files, and return it."""
         for file in self._lines.values():
             file.close()
         digests: dict[str, str] = {}
@@ -77,7 +77,7 @@ class BackupWriter:
             digests[str(path.relative_to(self._folder))] = _digest(path)
             _flush(path)
         whole = Manifest(**{**asdict(manifest), "files": digests})
-        told = {name: value for name, value in asdict(whole).items() if value != ""}  # what older versions do not know
+        told = {name: value for name, value in asdict(whole).items() if value != ""}  # unknown to older versions
         draft = self._folder / f"{MANIFEST}.draft"
         draft.write_text(json.dumps(told, indent=2), encoding="utf-8")
         _flush(draft)
@@ -86,10 +86,10 @@ class BackupWriter:
 
 
 class BackupReader:
-    """Reads a backup. Everything here blocks."""
+    """Reader of a backup. All calls block."""
 
     def __init__(self, folder: Path) -> None:
-        """Raise NotFound when there is no backup, ConfigurationError when it is damaged or a newer Footnote's."""
+        """Raise NotFound if there is no backup, ConfigurationError if it is damaged or from a newer Footnote."""
         self._folder = folder
         try:
             told: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
@@ -105,7 +105,7 @@ class BackupReader:
         self.manifest = Manifest(**told)
 
     def check(self) -> None:
-        """Raise ConfigurationError unless every file is what it was."""
+        """Raise ConfigurationError unless every file matches its digest."""
         for name, digest in self.manifest.files.items():
             try:
                 whole = _digest(self._folder / name) == digest
@@ -115,7 +115,7 @@ class BackupReader:
                 raise _damage_error(self._folder, name)
 
     def lines(self, name: str) -> Iterator[str]:
-        """Yield the lines of one of the compressed files; none where there is no such file."""
+        """Yield the lines of one of the compressed files; none if there is no such file."""
         if name not in self.manifest.files:
             return
         with gzip.open(self._folder / name, "rt", encoding="utf-8") as file:

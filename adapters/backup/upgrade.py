@@ -1,4 +1,4 @@
-"""The backup that an upgrade makes by itself, before the data is the new version's: the old version can restore it."""
+"""Automatic backup before an upgrade marks the data as the new version's: the old version can restore it."""
 
 import asyncio
 import fcntl
@@ -15,15 +15,15 @@ from adapters.backup.folder import MANIFEST
 from adapters.redis.schema import SCHEMA, check_schema
 from core.model.errors import ConfigurationError
 
-_LOOK_AGAIN = 0.5  # seconds, while another process makes it
+_LOOK_AGAIN = 0.5  # seconds between checks while another process makes it
 
 log = logging.getLogger(__name__)
 
 
 async def back_up_older_data(backup: Backup, home: Path) -> Path | None:
-    """Back up what an older version left, and take it over; return the folder, or None where there is no such data.
+    """Back up an older version's data and mark it as this version's; return the folder, or None without such data.
 
-    Raises ConfigurationError when the backup cannot be written: then the data is still the old version's.
+    Raises ConfigurationError if the backup cannot be written; the data then stays the old version's.
     """
     if await check_schema(backup.redis) == SCHEMA:
         return None
@@ -32,10 +32,10 @@ async def back_up_older_data(backup: Backup, home: Path) -> Path | None:
         if await check_schema(backup.redis) == SCHEMA:  # another process has just done so
             return None
         log.warning("upgrade_backup_begins", extra={"folder": str(folder)})
-        if (folder / MANIFEST).exists():  # of an upgrade whose data was replaced by older data since
+        if (folder / MANIFEST).exists():  # from an earlier upgrade, after which older data was restored
             folder = folder.with_name(f"{folder.name}-{backup.clock.now():%Y%m%d-%H%M%S}")
         try:
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)  # an earlier start was cut short
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)  # left by an interrupted start
             await backup.make(folder, lambda *_: None)
         except ConfigurationError as error:
             raise ConfigurationError(
@@ -47,7 +47,7 @@ async def back_up_older_data(backup: Backup, home: Path) -> Path | None:
 
 @asynccontextmanager
 async def _alone(file: Path) -> AsyncIterator[None]:
-    """Wait until no other process of this data directory does the same; a lock that ends with its process."""
+    """Hold a lock among processes of this data directory; it is released when the process ends."""
     descriptor = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
     try:
         while True:

@@ -1,11 +1,11 @@
-"""Confluence: pages, blog posts and the files on them, with the readers of spaces, of pages above, and their own.
+"""Confluence: pages, blog posts and their files, with readers from spaces, parent pages and the pages themselves.
 
-Restricting a page does not change its version, so each round lists all pages without their bodies: one call for up to
-100 of them, rights included, and one for up to 100 files and comments on these. A comment is part of its page's text; a
-file has the readers of its page. Bodies are fetched for what changed, 25 in one call.
-Interface: https://developer.atlassian.com/cloud/confluence/rest/ (v1 for content, groups and people; v2 for the
-permissions of spaces, which v1 no longer has). Data Center has v1 with other names for people and groups
-(https://developer.atlassian.com/server/confluence/rest/), and from 9.1 on a call of its own for permissions of spaces.
+Restricting a page does not change its version. So each round lists all pages without their bodies: one call for up to
+100 pages with their restrictions, and one for up to 100 of their files and comments. A comment is part of its page's
+text, and a file has the readers of its page. Bodies of changed pages are fetched, 25 in one call. API:
+https://developer.atlassian.com/cloud/confluence/rest/ (v1 for content, groups and people; v2 for permissions of spaces,
+which v1 no longer has). Data Center has v1 with other names for people and groups
+(https://developer.atlassian.com/server/confluence/rest/), and since 9.1 a separate call for permissions of spaces.
 """
 
 from base64 import b64encode
@@ -39,7 +39,7 @@ from core.ports.connector import (
     SourcePerson,
 )
 
-LISTED = "100"  # pages of one call; Confluence may give fewer
+LISTED = "100"  # pages per call; Confluence may return fewer
 BATCH = 25
 MEMBERS = 200
 PEOPLE = 100
@@ -53,7 +53,7 @@ NOBODY = ReaderSet()
 
 @dataclass(slots=True)
 class Confluence(Connector):
-    """One site. ``prefix`` is the path before ``/rest`` and ``/api``; ``spaces`` are keys, none for all."""
+    """One site. ``prefix`` is the path before ``/rest`` and ``/api``. ``spaces`` are space keys; empty means all."""
 
     person_key: ClassVar[str] = "accountId"
     group_key: ClassVar[str] = "id"
@@ -63,7 +63,7 @@ class Confluence(Connector):
     _readers_of_space: dict[str, ReaderSet] = field(default_factory=dict)
 
     async def check(self) -> SourceCheck:
-        """Try the token, one page, the readers of its space, and the addresses of people."""
+        """Try the token, one page, the readers of its space, and people's e-mail addresses."""
         me = await self._get("/rest/api/user/current")
         found = await self._get("/rest/api/search", cql=self._cql(), limit="1")
         page = await self._get(_SEARCH, cql=self._cql(), limit="1", expand=_EXPAND)
@@ -93,13 +93,13 @@ class Confluence(Connector):
         return ChangePage(tuple(items), cursor=following, more=bool(following), whole=True, unread=unread)
 
     async def lookup(self, ids: Sequence[str]) -> Sequence[SourceItem]:
-        """Return those of these pages and files that are there."""
+        """Return those of these pages and files that still exist."""
         cql = self._cql({one.partition("/")[0] for one in ids})
         pages = self._pages(_SEARCH, cql=cql, limit=LISTED, expand=_EXPAND)
         return [item async for page in pages for item in await self._items(page, Counter()) if item.id in ids]
 
     async def fetch(self, items: Sequence[SourceItem]) -> AsyncIterator[Content | FetchFailure]:
-        """Fetch these pages with their comments, as HTML, and download these files."""
+        """Yield these pages with their comments as HTML, and the content of these files."""
         if titles := {item.id: item.title for item in items if "/" not in item.id}:
             comments = await self._children("comment", titles, _COMMENT)
             async for page in self._pages(_SEARCH, cql=self._cql(titles), limit=LISTED, expand="body.storage"):
@@ -114,7 +114,7 @@ class Confluence(Connector):
         return f"{self.prefix}/rest/api/content/{page_id}/child/attachment/{file_id}/download"
 
     async def members(self, group: str) -> Sequence[SourcePerson]:
-        """Return the people in a group. Groups of Confluence have no groups in them."""
+        """Return the people in a group. Confluence has no nested groups."""
         return [self._person(one) for one in await self._members(group, "membersByGroupId")]
 
     async def _members(self, group: str, name: str) -> list[Mapping[str, Any]]:
@@ -124,7 +124,7 @@ class Confluence(Connector):
         return [one async for page in pages for one in page["results"]]
 
     async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
-        """Return these people; addresses that they hide stay empty."""
+        """Return these people. Hidden e-mail addresses stay empty."""
         wanted, found = sorted(ids), []
         for start in range(0, len(wanted), PEOPLE):
             some = await self.http.get(
@@ -134,7 +134,7 @@ class Confluence(Connector):
         return found
 
     async def _items(self, page: Mapping[str, Any], unread: Counter[str]) -> list[SourceItem]:
-        """Return the pages of an answer and the files on them; count in ``unread`` those of other types."""
+        """Return the pages of an answer and their files. Count files of unsupported types in ``unread``."""
         children = await self._children("attachment,comment", [str(one["id"]) for one in page["results"]], _CHILD)
         items = []
         for found in page["results"]:
@@ -171,7 +171,7 @@ class Confluence(Connector):
     async def _children(
         self, kinds: str, ids: Collection[str], expand: str
     ) -> defaultdict[str, list[Mapping[str, Any]]]:
-        """Return the files or comments on these pages, by the page's id, the oldest first."""
+        """Return the files or comments of these pages, by page id, oldest first."""
         found: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
         if ids:
             cql = f"type in ({kinds}) and container in ({','.join(sorted(ids))}) order by created"
@@ -181,7 +181,7 @@ class Confluence(Connector):
         return found
 
     async def _space_readers(self, key: str) -> ReaderSet:
-        """Return who may read a space, asked once while this is open; nobody where the token may not see that."""
+        """Return the readers of a space, cached while the connector is open; nobody if the token may not see them."""
         if key not in self._readers_of_space:
             try:
                 self._readers_of_space[key] = await self._read_space_readers(key)
@@ -199,7 +199,7 @@ class Confluence(Connector):
         return _reader_set((str(one.get("type", "")), str(one.get("id", ""))) for one in holders)
 
     def _cql(self, ids: Collection[str] = ()) -> str:
-        """Return the query for pages and blog posts of the chosen spaces; for some of these where ids are given."""
+        """Return the query for pages and blog posts of the chosen spaces, limited to ``ids`` if given."""
         parts = ["type in (page,blogpost)"]
         if self.spaces:
             parts.append(f"space in ({','.join(_quoted(one) for one in self.spaces)})")
@@ -208,7 +208,7 @@ class Confluence(Connector):
         return " and ".join(parts)
 
     def _restricted_to(self, found: Mapping[str, Any]) -> ReaderSet | None:
-        """Return who may read a page by its own restriction; None where it has none, nobody where that is not said."""
+        """Return the readers that a page's restriction allows; None without one, nobody if the answer omits it."""
         try:
             stated = found["restrictions"]["read"]["restrictions"]
             people = frozenset(str(one[self.person_key]) for one in stated["user"]["results"])
@@ -221,7 +221,7 @@ class Confluence(Connector):
         return SourcePerson(str(found.get(self.person_key, "")), str(found.get("email") or ""), _name(found))
 
     def _pages(self, path: str, **params: str) -> AsyncIterator[Any]:
-        """Return the answers to a query, one page of results after another."""
+        """Yield the answers to a query, one page of results at a time."""
         return pages_of(lambda cursor: self._get(path, **params, **dict(parse_qsl(cursor))), _next)
 
     async def _get(self, path: str, **params: str) -> Any:
@@ -230,17 +230,17 @@ class Confluence(Connector):
 
 @dataclass(slots=True)
 class DataCenter(Confluence):
-    """A site of Data Center 9.1 or later. People are known by their keys, groups by their names."""
+    """A Data Center site, 9.1 or later. People have keys as ids, groups have names."""
 
     person_key: ClassVar[str] = "userKey"
     group_key: ClassVar[str] = "name"
 
     async def members(self, group: str) -> Sequence[SourcePerson]:
-        """Return the people in a group, with one call for the address of each."""
+        """Return the people in a group, with one call per person for the e-mail address."""
         return await call_for_each(self._with_address, await self._members(group, "member"))
 
     async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
-        """Return these people, those who were deleted without an address."""
+        """Return these people. Deleted ones have no e-mail address."""
         return await call_for_each(self._find_person, sorted(ids))
 
     async def _find_person(self, key: str) -> SourcePerson:
@@ -250,7 +250,7 @@ class DataCenter(Confluence):
             return SourcePerson(key)
 
     async def _with_address(self, found: Mapping[str, Any]) -> SourcePerson:
-        """Return a person with the address of their profile, which the calls for people and groups do not tell."""
+        """Return a person with the e-mail address from their profile, which other calls omit."""
         person = self._person(found)
         try:
             profile = await self._get(f"/rest/mobile/1.0/profile/{quote(str(found.get('username', '')), safe='')}")
@@ -261,7 +261,7 @@ class DataCenter(Confluence):
     async def _read_space_readers(self, key: str) -> ReaderSet:
         try:
             stated = await self._get(f"/rest/api/space/{quote(key, safe='')}/permissions")
-        except SourceUnavailable as error:  # 500 to an account that does not administer the space
+        except SourceUnavailable as error:  # Confluence answers 500 if the account does not administer the space
             if error.after or isinstance(error, RightMissing):
                 raise
             raise SourceUnavailable(
@@ -277,7 +277,7 @@ class DataCenter(Confluence):
 
 
 def _next(page: Mapping[str, Any]) -> str:
-    """Return the cursor or number behind this page, as in an address; empty where it is the last."""
+    """Return the query string with the cursor or start of the next page, or an empty string."""
     following = str((page.get("_links") or {}).get("next") or "")
     return urlencode([pair for pair in parse_qsl(urlsplit(following).query) if pair[0] in {"cursor", "start"}])
 
@@ -288,7 +288,7 @@ def _lets_read(permission: Mapping[str, Any], key: str) -> bool:
 
 
 def _reader_set(holders: Iterable[tuple[str, str]]) -> ReaderSet:
-    """Return who may read a space, from the kind and name of each. An admin maps roles and classes, as "role:ID"."""
+    """Return the readers of a space from (kind, name) pairs. An admin maps roles and classes, as "role:ID"."""
     people, groups = set[str](), set[str]()
     for kind, name in holders:
         if kind == "user":
@@ -303,7 +303,7 @@ def _address(found: Mapping[str, Any], page: Mapping[str, Any]) -> str:
 
 
 def _file(found: Mapping[str, Any], owner: SourceItem, page: Mapping[str, Any]) -> SourceItem:
-    """Return a file on a page, whose readers it has."""
+    """Return a file of a page, with the page's readers."""
     title, version = str(found["title"]), found["version"]
     return SourceItem(
         id=f"{owner.id}/{found['id']}",
@@ -330,7 +330,7 @@ def _storage(found: Mapping[str, Any]) -> str | None:
 
 
 def _comment(found: Mapping[str, Any]) -> str:
-    """Return a comment in storage format, below a heading that says who wrote it, when, and about which words."""
+    """Return a comment in storage format, below a heading with its author, date and the words it comments on."""
     history = found.get("history") or {}
     author = _name(history.get("createdBy") or {}) or "somebody"
     words = ((found.get("extensions") or {}).get("inlineProperties") or {}).get("originalSelection")
@@ -349,7 +349,7 @@ def _quoted(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ConfluencePlugin(ConnectorPlugin):
-    """What ``footnote connect confluence`` asks for, and how a site is opened."""
+    """The settings of ``footnote connect confluence``, and the opening of a site."""
 
     name: str = "confluence"
     title: str = "Confluence"
@@ -385,7 +385,7 @@ class ConfluencePlugin(ConnectorPlugin):
 
     @asynccontextmanager
     async def open(self, settings: Mapping[str, str], http: OpenHttp) -> AsyncIterator[Connector]:
-        """Yield a site of Cloud, by its own address or through api.atlassian.com; without an e-mail, of Data Center."""
+        """Yield a Cloud site, through its own address or api.atlassian.com; without an e-mail, a Data Center site."""
         url, email = urlsplit(settings["url"].strip().rstrip("/")), settings.get("email", "").strip()
         if not email and (url.hostname or "").endswith((".atlassian.net", "api.atlassian.com")):
             raise ConfigurationError("Confluence Cloud needs the e-mail address of the account.")

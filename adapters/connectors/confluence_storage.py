@@ -1,7 +1,7 @@
-"""Confluence's storage format as plain HTML, which the HTML reader knows.
+"""Conversion of Confluence's storage format to plain HTML for the HTML reader.
 
-Macros are XML elements of Confluence's own: code blocks, panels and links to pages become what they look like; macros
-that are filled only when a page is shown (a list of children, an included page) have nothing to read and are left out.
+Macros are Confluence's own XML elements. Code blocks, panels and page links are converted to their visible form. Macros
+that Confluence fills on display (a list of children, an included page) have no text and are left out.
 """
 
 from html import escape
@@ -14,7 +14,7 @@ _UNFILLED = frozenset({"toc", "children", "include", "excerpt-include", "pagetre
 
 
 def to_html(title: str, storage: str) -> bytes:
-    """Return a page of this title as an HTML document."""
+    """Return a page with this title as an HTML document."""
     soup = BeautifulSoup(storage, "html.parser")
     for macro in soup.find_all("ac:structured-macro"):
         _replace_macro(soup, macro)
@@ -71,7 +71,7 @@ def _parameter(macro: Tag, name: str) -> str:
 
 
 def _link_text(link: Tag) -> str:
-    """Return the words of a link to a page, a file or a person: its own, else the title that it names."""
+    """Return the words of a link to a page, file or person: its own text, or else the target's title."""
     for name in ("ac:plain-text-link-body", "ac:link-body"):
         body = link.find(name)
         if isinstance(body, Tag) and (text := "".join(str(part) for part in body.find_all(string=True)).strip()):
@@ -83,7 +83,7 @@ def _link_text(link: Tag) -> str:
 
 
 def _replace_task(soup: BeautifulSoup, task: Tag) -> None:
-    """Turn a task into a line of a list, ticked when it is done."""
+    """Turn a task into a list item with a check mark if it is done."""
     status, body = task.find("ac:task-status"), task.find("ac:task-body")
     done = isinstance(status, Tag) and status.get_text().strip() == "complete"
     line = soup.new_tag("li")

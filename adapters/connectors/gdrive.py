@@ -1,9 +1,9 @@
-"""Google Drive: Docs, Sheets, Slides and files, in My Drive and in shared drives, with the readers of each file.
+"""Google Drive: Docs, Sheets, Slides and files in My Drive and shared drives, with the readers of each file.
 
-A changed permission does not change a file, so each round lists all files, with up to 100 of them and their permissions
-in one call. Files of shared drives come without permissions there; these are read one call each.
-Interface: https://developers.google.com/workspace/drive/api/reference/rest/v3. A service account signs in with a token
-that its key signs (RFC 7523, https://developers.google.com/identity/protocols/oauth2/service-account).
+A permission change does not change a file. So each round lists all files, up to 100 per call with their permissions.
+For files in shared drives the list omits permissions, which are read with one call per file. API:
+https://developers.google.com/workspace/drive/api/reference/rest/v3. A service account signs in with a JWT signed by its
+key (RFC 7523, https://developers.google.com/identity/protocols/oauth2/service-account).
 """
 
 import json
@@ -33,7 +33,7 @@ from core.ports.connector import (
     SourcePerson,
 )
 
-LISTED = 100  # files of one call; Drive gives no more with their permissions
+LISTED = 100  # files per call; Drive returns no more together with permissions
 BATCH = 20
 MEMBERS = 200
 NOBODY = ReaderSet()
@@ -47,7 +47,7 @@ _FILE = (
     f"permissions({_PERMISSION})"
 )
 _OFFICE = "application/vnd.openxmlformats-officedocument."
-_EXPORTS = {  # an editor's type: what it is exported as, and that format's ending
+_EXPORTS = {  # editor type: (export type, file ending)
     "application/vnd.google-apps.document": (f"{_OFFICE}wordprocessingml.document", ".docx"),
     "application/vnd.google-apps.spreadsheet": (f"{_OFFICE}spreadsheetml.sheet", ".xlsx"),
     "application/vnd.google-apps.presentation": (f"{_OFFICE}presentationml.presentation", ".pptx"),
@@ -58,7 +58,7 @@ _NOT_DOCUMENTS = ("video/", "audio/", "image/", "font/", "application/vnd.google
 
 @dataclass(slots=True)
 class GoogleDrive(Connector):
-    """The files that a service account may see, or the person that it acts for. ``drives`` are ids, none for all."""
+    """The files visible to a service account, or to the person it acts for. ``drives`` are ids; empty means all."""
 
     plugin: "GoogleDrivePlugin"
     open_http: OpenHttp
@@ -68,10 +68,10 @@ class GoogleDrive(Connector):
     drives: tuple[str, ...] = ()
     _drive_calls: Http | None = None
     _group_calls: Http | None = None
-    _sees_groups: bool = True  # until the scope for them is refused
+    _sees_groups: bool = True  # until Google refuses the scope
 
     async def check(self) -> SourceCheck:
-        """Try the key, one file and its readers, and the members of groups."""
+        """Try the key, one file and its readers, and group members."""
         drive = await self._drive()
         me = (await drive.get("/drive/v3/about", {"fields": "user(displayName,emailAddress)"}))["user"]
         page = await self.changes("")
@@ -104,7 +104,7 @@ class GoogleDrive(Connector):
             "q": "trashed = false", "fields": f"nextPageToken,incompleteSearch,files({_FILE})",
         }  # fmt: skip
         page = await (await self._drive()).get("/drive/v3/files", {**params, **_token(token)})
-        if page.get("incompleteSearch"):  # a listing with gaps would pass for a whole one
+        if page.get("incompleteSearch"):  # a listing with gaps would look complete
             raise SourceUnavailable(
                 "Drive did not search all shared drives.", remedy="Connect it again with the ids of the drives to read."
             )
@@ -115,7 +115,7 @@ class GoogleDrive(Connector):
         return ChangePage(items, cursor=f"{at + 1}:" if more else "", more=more, whole=True)
 
     async def lookup(self, ids: Sequence[str]) -> Sequence[SourceItem]:
-        """Return those of these files that are there."""
+        """Return those of these files that still exist."""
         drive, found = await self._drive(), []
         for one in ids:
             try:
@@ -127,7 +127,7 @@ class GoogleDrive(Connector):
         return await self._items(found)
 
     async def fetch(self, items: Sequence[SourceItem]) -> AsyncIterator[Content | FetchFailure]:
-        """Download these files; those of Google's editors as Office files."""
+        """Yield the content of these files. Files of Google's editors are exported as Office files."""
         drive, has_failed = await self._drive(), False
         for item in items:
             path, (exported, ending) = f"/drive/v3/files/{item.id}", _EXPORTS.get(item.reference, ("", ""))
@@ -137,7 +137,7 @@ class GoogleDrive(Connector):
                 data = drive.download(path, {**_ALL_DRIVES, "alt": "media"})
             try:
                 found = await fetched(item.id, f"{item.title}{ending}", data, _REFUSED)
-            except SourceUnavailable as error:  # of one file alone, as Drive answers where it cannot export it
+            except SourceUnavailable as error:  # may concern one file only: Drive answers so if it cannot export it
                 if has_failed or error.after or isinstance(error, SourceRefused):
                     raise
                 has_failed, found = True, FetchFailure(item.id, str(error))
@@ -145,7 +145,7 @@ class GoogleDrive(Connector):
                 yield found
 
     async def members(self, group: str) -> Sequence[SourcePerson]:
-        """Return everyone in a group, those of nested groups too; nobody where the account may not see that."""
+        """Return everyone in a group, including nested groups; nobody if the account may not see that."""
         groups = None if group in {EVERYONE_IN_SITE, ANYONE} or ":" in group else await self._groups()
         if groups is None:
             return ()
@@ -158,17 +158,17 @@ class GoogleDrive(Connector):
         return [_person(str(one["email"])) for one in active if one.get("email")]
 
     async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
-        """Return these people, whose ids are the addresses of their accounts."""
+        """Return these people, whose ids are their account addresses."""
         return [_person(one) for one in sorted(ids) if "@" in one]
 
     async def _items(self, files: Sequence[Mapping[str, Any]]) -> tuple[SourceItem, ...]:
-        """Return the documents among these files, each with its readers."""
+        """Return the documents among these files, with their readers."""
         documents = [one for one in files if _is_document(one)]
         readers = await call_for_each(self._readers, documents)
         return tuple(_item(one, found) for one, found in zip(documents, readers, strict=True))
 
     async def _readers(self, file: Mapping[str, Any]) -> ReaderSet:
-        """Return who may read a file; nobody where Drive does not tell this account."""
+        """Return the readers of a file; nobody if Drive does not tell this account."""
         if "permissions" in file:
             return _reader_set(file["permissions"])
         params = {**_ALL_DRIVES, "pageSize": "100", "fields": f"nextPageToken,permissions({_PERMISSION})"}
@@ -184,7 +184,7 @@ class GoogleDrive(Connector):
         return self._drive_calls
 
     async def _groups(self) -> Http | None:
-        """Open calls to the directory; None without an administrator to act for, or without the scope."""
+        """Return calls to the directory; None without an administrator to act for, or without the scope."""
         if self._group_calls is None and self.subject and self._sees_groups:
             try:
                 self._group_calls = await self._open(self.plugin.directory, GROUP_SCOPE)
@@ -193,7 +193,7 @@ class GoogleDrive(Connector):
         return self._group_calls
 
     async def _open(self, origin: str, scope: str) -> Http:
-        """Open calls with a new token, which is good for an hour: longer than a connector is open."""
+        """Open calls with a new token. It is valid for an hour, which is longer than a connector stays open."""
         async with self.open_http(self.plugin.tokens, {}) as tokens:
             signed = _signed_claims(self.key, self.subject, scope, f"{self.plugin.tokens}/token")
             fields = {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": signed}
@@ -205,7 +205,7 @@ class GoogleDrive(Connector):
 
 
 async def _every(calls: Http, path: str, params: Mapping[str, str], name: str) -> list[Mapping[str, Any]]:
-    """Return all of a list that Google sends in pages."""
+    """Return all items of a paginated list."""
     pages = pages_of(lambda token: calls.get(path, {**params, **_token(token)}), _next_token)
     return [one async for page in pages for one in page.get(name, ())]
 
@@ -219,7 +219,7 @@ def _next_token(page: Mapping[str, Any]) -> str:
 
 
 def _is_document(file: Mapping[str, Any]) -> bool:
-    """Whether a file may be read as text: no folder, picture, film, form or shortcut."""
+    """Return whether a file can be read as text: not a folder, picture, video, form or shortcut."""
     kind = str(file.get("mimeType", ""))
     return kind in _EXPORTS or not kind.startswith(_NOT_DOCUMENTS)
 
@@ -253,13 +253,13 @@ def _reader_set(permissions: Sequence[Mapping[str, Any]]) -> ReaderSet:
                 groups.add(f"domain:{one.get('domain', '')}")
             case "anyone":
                 groups.add(ANYONE)
-            case _:  # of a type that Drive has added since: nobody
+            case _:  # a type that Drive added later grants nothing
                 pass
     return ReaderSet(frozenset(people), frozenset(groups))
 
 
 def _grants_reading(permission: Mapping[str, Any]) -> bool:
-    """Whether a permission lets its holder read the whole file now."""
+    """Return whether a permission lets its holder read the whole file now."""
     if permission.get("deleted") or permission.get("view"):
         return False
     if permission.get("inheritedPermissionsDisabled") and permission.get("role") not in {"owner", "organizer"}:
@@ -276,7 +276,7 @@ def _person(address: str) -> SourcePerson:
 
 
 def _signed_claims(key: Mapping[str, str], subject: str, scope: str, audience: str) -> str:
-    """Return a JSON Web Token signed by RS256. Raises ConfigurationError for a key that is none."""
+    """Return a JSON Web Token signed with RS256. Raises ConfigurationError for an invalid key."""
     import jwt
 
     now = int(time.time())
@@ -293,7 +293,7 @@ KEY_REMEDY = "Make a JSON key for the service account, and give the whole file o
 
 @dataclass(frozen=True, slots=True)
 class GoogleDrivePlugin(ConnectorPlugin):
-    """What ``footnote connect gdrive`` asks for. The three origins are Google's, but for tests."""
+    """The settings of ``footnote connect gdrive``. The three origins are Google's, except in tests."""
 
     name: str = "gdrive"
     title: str = "Google Drive"
@@ -323,7 +323,7 @@ class GoogleDrivePlugin(ConnectorPlugin):
 
     @asynccontextmanager
     async def open(self, settings: Mapping[str, str], http: OpenHttp) -> AsyncIterator[Connector]:
-        """Open Drive for the service account of this key. It signs in at the first call."""
+        """Yield Drive for the service account of this key. It signs in on the first call."""
         try:
             key = json.loads(settings["key"])
         except ValueError:

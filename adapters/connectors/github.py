@@ -1,8 +1,8 @@
-"""GitHub: issues, discussions and releases of repositories, by GraphQL. Files of a repository are read by git.
+"""GitHub: issues, discussions and releases of repositories, through GraphQL. Repository files are read by git.
 
-What a public repository says is open to everyone. Of any other one the readers are its collaborators, as the group
-``repository:OWNER/NAME``: those whose address GitHub shows are known here, and an admin maps the others.
-Interface: https://docs.github.com/graphql. A listing costs about a point for 100 items, of 5,000 points an hour.
+Content of a public repository is open to everyone. Readers of any other repository are its collaborators, as the group
+``repository:OWNER/NAME``. Collaborators whose e-mail address GitHub shows are matched; an admin maps the others. API:
+https://docs.github.com/graphql. A listing costs about one point per 100 items, of 5,000 points an hour.
 """
 
 import re
@@ -33,14 +33,14 @@ from core.ports.connector import (
 ORIGIN = "https://api.github.com"
 BATCH = 20
 MOST_COMMENTS = 2_000  # of one item
-MOST_TEXT = 8_000_000  # characters of one item; what follows is not read
+MOST_TEXT = 8_000_000  # characters of one item; the rest is not read
 RECENT = timedelta(seconds=10)
 LONGEST_PAUSE = 3_600.0  # seconds
 KINDS = ("issues", "discussions", "releases")
 _REPOSITORY = re.compile(r"(?:https://github\.com/)?([\w.-]+/[\w.-]+?)(?:\.git)?/?")
 _PAGE = "pageInfo { hasNextPage endCursor }"
 _LIMIT = "rateLimit { remaining resetAt }"
-_LAST = "comments(last: 1) { totalCount nodes { updatedAt } }"  # an edited comment need not change the item's date
+_LAST = "comments(last: 1) { totalCount nodes { updatedAt } }"  # editing a comment may not change the item's date
 _WHERE = "repository { nameWithOwner visibility }"
 _LISTED = f"""
 fragment issue on Issue {{ __typename id title url updatedAt {_LAST} {_WHERE} }}
@@ -80,15 +80,15 @@ MEMBERS = f"""query($owner: String!, $name: String!, $after: String, $org: Boole
 
 @dataclass(slots=True)
 class GitHub(Connector):
-    """Some repositories, as OWNER/NAME, with these kinds of items."""
+    """Repositories, as OWNER/NAME, with these kinds of items."""
 
     http: Http
     repositories: tuple[str, ...]
     kinds: tuple[str, ...] = KINDS
-    _reset: str = field(default="")  # when GitHub counts the calls from the beginning again
+    _reset: str = field(default="")  # when GitHub's rate limit resets
 
     async def check(self) -> SourceCheck:
-        """Try the token at each repository, and whether collaborators have addresses."""
+        """Try the token at each repository, and check whether collaborators have e-mail addresses."""
         account, total, warnings = "", 0, []
         for one in self.repositories:
             found = await self._repository(CHECK, one)
@@ -110,10 +110,10 @@ class GitHub(Connector):
         return SourceCheck(account, total, page.items[0].title, tuple(warnings))
 
     async def changes(self, cursor: str) -> ChangePage:
-        """Return the next page of all items: one repository after another, one kind after another."""
+        """Return the next page of all items, ordered by repository and kind."""
         places = [f"{one} {kind}" for one in self.repositories for kind in self.kinds]
         place, _, after = (cursor or f"{places[0]}\n").partition("\n")
-        if place not in places:  # the settings were changed in the middle of a round
+        if place not in places:  # the settings changed during a round
             return await self.changes("")
         name, _, kind = place.partition(" ")
         repository = (await self._repository(LIST[kind], name, after=after or None))["repository"]
@@ -133,7 +133,7 @@ class GitHub(Connector):
         return [_item(one) for one in there if _name(one) in self.repositories]
 
     async def fetch(self, items: Sequence[SourceItem]) -> AsyncIterator[Content | FetchFailure]:
-        """Fetch these items with their comments, as Markdown."""
+        """Yield these items with their comments as Markdown."""
         data, errors = await self._query(FETCH, ids=[item.id for item in items])
         refused = {error["path"][1]: error for error in errors if len(error.get("path") or ()) > 1}
         for number, (item, node) in enumerate(zip(items, data.get("nodes") or (), strict=False)):
@@ -147,7 +147,7 @@ class GitHub(Connector):
                 yield FetchFailure(item.id, f"GitHub does not send it: {str(error.get('message', ''))[:200]}")
 
     async def members(self, group: str) -> Sequence[SourcePerson]:
-        """Return the collaborators of a repository by each of their addresses; nobody where GitHub hides them."""
+        """Return a repository's collaborators, once per e-mail address; nobody if GitHub hides them."""
         kind, _, name = group.partition(":")
         if kind != "repository" or name not in self.repositories:
             return ()
@@ -155,7 +155,7 @@ class GitHub(Connector):
 
         async def page_after(after: str) -> Mapping[str, Any]:
             data = await self._repository(MEMBERS, name, after=after or None, org=org)
-            return data["repository"]["collaborators"] or {"nodes": ()}  # only who may push sees them
+            return data["repository"]["collaborators"] or {"nodes": ()}  # visible only to accounts with push access
 
         people = [one async for page in pages_of(page_after, _next) for one in page["nodes"] if one]
         return [
@@ -165,7 +165,7 @@ class GitHub(Connector):
         ]
 
     async def _text(self, node: Mapping[str, Any]) -> str:
-        """Return an item as Markdown. Comments that were hidden are left out."""
+        """Return an item as Markdown, without hidden comments."""
         parts = [str(node.get("body") or node.get("description") or "")]
         page, read, pages = node.get("comments"), 0, 0
         while page is not None:
@@ -185,7 +185,7 @@ class GitHub(Connector):
         return "\n\n".join(part for part in parts if part.strip())
 
     async def _repository(self, query: str, name: str, **more: Any) -> Mapping[str, Any]:
-        """Ask about one repository. Raises RightMissing where the token does not see it."""
+        """Run a query about one repository. Raises RightMissing if the token does not see it."""
         owner, _, short = name.partition("/")
         data, _ = await self._query(query, owner=owner, name=short, **more)
         if not data.get("repository"):
@@ -193,7 +193,7 @@ class GitHub(Connector):
         return data
 
     async def _query(self, query: str, **variables: Any) -> tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]:
-        """Return the data and the errors beside it. Raises SourceUnavailable where the rate limit is used up."""
+        """Return the data and the errors beside it. Raises SourceUnavailable if the rate limit is used up."""
         answer = await self.http.post("/graphql", {"query": query, "variables": variables})
         data, errors = answer.get("data") or {}, answer.get("errors") or ()
         if any(error.get("type") == "RATE_LIMITED" for error in errors):
@@ -222,13 +222,13 @@ def _item(found: Mapping[str, Any]) -> SourceItem:
 
 
 def _next(page: Mapping[str, Any]) -> str:
-    """Return the cursor behind a page; empty where it is the last."""
+    """Return the cursor of the next page, or an empty string."""
     info = page.get("pageInfo") or {}
     return str(info["endCursor"]) if info.get("hasNextPage") else ""
 
 
 def _reference(found: Mapping[str, Any]) -> str:
-    """Return what decides who reads an item, so that nothing is fetched for those who no longer may."""
+    """Return what determines an item's readers, so that a change between listing and fetching is noticed."""
     return f"{_name(found)} {found['repository']['visibility']}"
 
 
@@ -237,19 +237,19 @@ def _name(found: Mapping[str, Any]) -> str:
 
 
 def _is_recent(changed: str) -> bool:
-    """Whether another change may get the same date: GitHub's dates have whole seconds."""
+    """Return whether a later change could have the same date, because GitHub's dates have whole seconds."""
     return datetime.now(UTC) - datetime.fromisoformat(changed) < RECENT
 
 
 def _comment(kind: str, found: Mapping[str, Any]) -> list[str]:
-    if found["isMinimized"]:  # hidden as spam, abuse or out of date
+    if found["isMinimized"]:  # hidden as spam, abuse or outdated
         return []
     who = (found.get("author") or {}).get("login") or "somebody"
     return [f"## {kind} by {who}, {str(found['createdAt'])[:10]}", str(found["body"])]
 
 
 def _seconds_until(moment: str) -> float:
-    """Return the seconds until the rate limit is reset, at most an hour; 0 where it has not said when."""
+    """Return the seconds until the rate limit resets, at most an hour, or 0 if unknown."""
     if not moment:
         return 0.0
     return min(max(60.0, (datetime.fromisoformat(moment) - datetime.now(UTC)).total_seconds()), LONGEST_PAUSE)
@@ -257,7 +257,7 @@ def _seconds_until(moment: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class GitHubPlugin(ConnectorPlugin):
-    """What ``footnote connect github`` asks for. ``origin`` is where GitHub is, but for tests."""
+    """The settings of ``footnote connect github``. ``origin`` is GitHub's, except in tests."""
 
     name: str = "github"
     title: str = "GitHub"
@@ -281,7 +281,7 @@ class GitHubPlugin(ConnectorPlugin):
 
     @asynccontextmanager
     async def open(self, settings: Mapping[str, str], http: OpenHttp) -> AsyncIterator[Connector]:
-        """Open the repositories."""
+        """Yield the repositories."""
         found = [_REPOSITORY.fullmatch(one) for one in settings["repositories"].replace(",", " ").split()]
         names = tuple(dict.fromkeys(one[1].casefold() for one in found if one is not None))
         kinds = tuple(settings.get("kinds", "").replace(",", " ").casefold().split()) or KINDS

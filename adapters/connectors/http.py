@@ -1,7 +1,7 @@
-"""Calls to one source over HTTPS, under the address policy: pinned, bounded, retried, within the source's rate limits.
+"""HTTPS calls to one source under the address policy: pinned, bounded, retried, and within the source's rate limits.
 
-The address is checked once, when the calls are opened, and every connection goes to one of the addresses that passed.
-Our headers go to that origin alone: no redirect is followed with them.
+The address is checked once, on opening, and every connection goes to an address that passed. Our headers go to that
+origin only, so redirects are followed without them.
 """
 
 import asyncio
@@ -31,17 +31,17 @@ from core.model.errors import (
 )
 from core.ports.connector import Content, FetchFailure, Http, OpenHttp, Params
 
-SECONDS = 60.0  # of one request, with its body
+SECONDS = 60.0  # for one request, including its body
 MOST_JSON = 32 * 2**20
 TRIES = 4
-LONGEST_WAIT = 60.0  # seconds that a call waits because the source says so; longer ones end the sync until then
-LONGEST_PAUSE = 86_400.0  # seconds until a source is asked again, whatever it says
+LONGEST_WAIT = 60.0  # seconds that a call waits at the source's request; a longer wait ends the sync until then
+LONGEST_PAUSE = 86_400.0  # the longest pause before the next call to a source, in seconds
 _AGAIN = frozenset({500, 502, 503, 504})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_RATE_LIMITS = (b"ateLimitExceeded", b"secondary rate limit")  # what Google and GitHub answer with 403, not 429
+_RATE_LIMITS = (b"ateLimitExceeded", b"secondary rate limit")  # in Google's and GitHub's 403 answers, instead of 429
 _CHUNK = 64 * 1024
-MOST_PAGES = 1_000  # of one list: one that never comes to an end is given up
-AT_ONCE = 8  # calls beside each other
+MOST_PAGES = 1_000  # of one list; a list without an end is given up
+AT_ONCE = 8  # concurrent calls
 USER_AGENT = "Footnote/1.0 (connector)"
 
 T = TypeVar("T")
@@ -50,12 +50,12 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class _TooLargeError(SourceUnavailable):
-    """An answer has more bytes than it may have."""
+    """An answer exceeds the size limit."""
 
 
 @dataclass(slots=True)
 class PolicyHttp(Http):
-    """Calls to one origin. ``sleep`` waits."""
+    """Calls to one origin. ``sleep`` waits between attempts."""
 
     origin: URL
     session: aiohttp.ClientSession
@@ -64,15 +64,15 @@ class PolicyHttp(Http):
     sleep: Sleep = asyncio.sleep
 
     async def get(self, path: str, params: Params | None = None) -> Any:
-        """Return the JSON behind a path of this origin."""
+        """Return the JSON at a path of this origin."""
         return await self._json("GET", path, params=params)
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Return the JSON that answers this JSON."""
+        """Post JSON, and return the JSON answer."""
         return await self._json("POST", path, json=body)
 
     async def post_form(self, path: str, fields: Mapping[str, str]) -> Any:
-        """Return the JSON that answers this form."""
+        """Post a form, and return the JSON answer."""
         return await self._json("POST", path, data=fields)
 
     async def _json(self, method: str, path: str, **given: Any) -> Any:
@@ -83,7 +83,7 @@ class PolicyHttp(Http):
             raise SourceUnavailable(f"{self.origin.host} answers something that is not JSON.") from error
 
     async def download(self, path: str, params: Params | None = None) -> bytes:
-        """Return the bytes behind a path; a redirect is followed without our headers."""
+        """Return the bytes at a path. A redirect is followed without our headers."""
         try:
             location, data = await self._request("GET", path, self.most_bytes, params=params)
         except _TooLargeError as error:
@@ -102,7 +102,7 @@ class PolicyHttp(Http):
             raise DocumentRejected(f"{self.origin.host} sends it from elsewhere. {error}") from error
 
     async def _request(self, method: str, path: str, most: int, **given: Any) -> tuple[str, bytes]:
-        """Return where it redirects to, or the body. Tries again where that may help."""
+        """Return the redirect target and the body, one of them empty. Retry if that may help."""
         failure = SourceUnavailable(f"{self.origin.host} does not answer.")
         for attempt in range(TRIES):
             wait = 0.5 * 2**attempt
@@ -130,7 +130,7 @@ class PolicyHttp(Http):
         raise failure
 
     async def _once(self, method: str, path: str, most: int, **given: Any) -> "tuple[str, bytes] | SourceUnavailable":
-        """Send one request: where it redirects to and its body, or why it may be tried again."""
+        """Send one request. Return the redirect target and the body, or the error to retry after."""
         url = self.origin.join(URL(path))
         if url.origin() != self.origin.origin():
             raise SourceUnavailable(f"{self.origin.host} names a page of another host.")
@@ -145,9 +145,9 @@ class PolicyHttp(Http):
             return self._refusal(HTTPStatus.TOO_MANY_REQUESTS if is_used_up else status, response.headers)
 
     def _refusal(self, status: int, headers: Mapping[str, str]) -> SourceUnavailable:
-        """Return why a request failed, to be tried again.
+        """Return the error to retry after.
 
-        Raises NotFound, SourceRefused and RightMissing where that does not help.
+        Raises NotFound, SettingsRefused, SourceRefused and RightMissing if a retry cannot help.
         """
         host, after = self.origin.host, min(_seconds_to_wait(headers), LONGEST_PAUSE)
         is_used_up = headers.get("X-RateLimit-Remaining") == "0" or "Retry-After" in headers
@@ -169,9 +169,9 @@ class PolicyHttp(Http):
 
 
 def opener(rules: Rules, *, sleep: Sleep = asyncio.sleep) -> OpenHttp:
-    """Yield what opens calls under these rules. Plain http is for hosts of one's own that the rules name.
+    """Return a function that opens calls under these rules. Plain http is only for private hosts that the rules name.
 
-    A source chooses where its files redirect to, so the credential for links does not go along.
+    A source chooses where its files redirect to, so the credential for links is not sent.
     """
     fetcher = Fetcher(replace(rules, credential=None))
 
@@ -197,7 +197,7 @@ def opener(rules: Rules, *, sleep: Sleep = asyncio.sleep) -> OpenHttp:
 async def pages_of(
     ask: Callable[[str], Awaitable[T]], next_cursor: Callable[[T], str], cursor: str = ""
 ) -> AsyncIterator[T]:
-    """Yield the pages of a list, from the cursor on. Raises SourceUnavailable for a list without an end."""
+    """Yield the pages of a list, starting at the cursor. Raises SourceUnavailable for an endless list."""
     for _ in range(MOST_PAGES):
         page = await ask(cursor)
         yield page
@@ -210,7 +210,7 @@ async def pages_of(
 
 
 async def call_for_each(call: Callable[[T], Awaitable[Result]], things: Iterable[T]) -> list[Result]:
-    """Return what the call answers for each of these, some at once. Raises the first error of ours."""
+    """Return the result of the call for each item, with some calls concurrent. Raises the first error of ours."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def in_turn(thing: T) -> Result:
@@ -226,7 +226,10 @@ async def call_for_each(call: Callable[[T], Awaitable[Result]], things: Iterable
 
 
 async def fetched(item_id: str, name: str, data: Awaitable[bytes], refused: str = "") -> Content | FetchFailure | None:
-    """Return what an item says, or why that cannot be fetched (``refused``: by its rights); None if it is not there."""
+    """Return an item's content, or the reason why it cannot be fetched, or None if it does not exist.
+
+    ``refused`` replaces the reason if the token lacks the permission.
+    """
     try:
         return Content(item_id, name, await data)
     except NotFound:
@@ -253,7 +256,7 @@ def _origin(text: str, rules: Rules) -> URL:
 
 
 async def _bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """Return the body, as far as the bound allows."""
+    """Return the body. Raises SourceUnavailable if it exceeds ``most`` bytes."""
     body = bytearray()
     too_large = _TooLargeError(f"An answer of {response.url.host} is larger than {most // 2**20} MB.")
     if (response.content_length or 0) > most:
@@ -266,7 +269,7 @@ async def _bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
 
 
 def _seconds_to_wait(headers: Mapping[str, str]) -> float:
-    """Return the seconds that Retry-After or X-RateLimit-Reset ask to wait; 0 without them."""
+    """Return the seconds to wait from Retry-After or X-RateLimit-Reset, or 0 without them."""
     said = headers.get("Retry-After", "").strip()
     if said.isdecimal():
         return float(said)

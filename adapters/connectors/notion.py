@@ -1,8 +1,8 @@
-"""Notion: the pages that were shared with an integration, as Notion renders them in Markdown.
+"""Notion: the pages shared with an integration, as Markdown rendered by Notion.
 
-Notion's interface does not say who may read a page, so an admin says who may read all that is shared with the
-integration. Its search lists pages; it may be late, so what it does not name is asked for by id before it is withdrawn.
-Interface: https://developers.notion.com/reference (2026-03-11, which has pages as Markdown).
+Notion's API does not say who may read a page, so an admin sets the readers of everything shared with the integration.
+Pages are listed by search, which may lag. So a page missing from it is looked up by id before it is withdrawn. API:
+https://developers.notion.com/reference (2026-03-11, which has pages as Markdown).
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -30,19 +30,19 @@ VERSION = "2026-03-11"
 ORIGIN = "https://api.notion.com"
 LISTED = 100
 BATCH = 10
-MOST_PARTS = 50  # of one page that Notion does not send at once
+MOST_PARTS = 50  # of a page that Notion does not send at once
 RECENT = timedelta(minutes=2)
 _NO_VALUE = frozenset({"title", "relation", "rollup", "files", "button", "verification", "unique_id"})
 
 
 @dataclass(slots=True)
 class Notion(Connector):
-    """One workspace, as far as it is shared with the integration."""
+    """One workspace, limited to what is shared with the integration."""
 
     http: Http
 
     async def check(self) -> SourceCheck:
-        """Try the token, and one page."""
+        """Try the token and one page."""
         me = await self.http.get("/v1/users/me")
         page = await self._search("", 1)
         if not page["results"]:
@@ -54,14 +54,14 @@ class Notion(Connector):
         return SourceCheck(name, None, item.title)
 
     async def changes(self, cursor: str) -> ChangePage:
-        """Return the next page of all pages, those edited first at first, so that a new edit moves no other."""
+        """Return the next page of all pages. The oldest edits come first, so that new edits do not shift others."""
         page = await self._search(cursor, LISTED)
         items = tuple(_item(one) for one in page["results"] if not _is_gone(one))
         following = str(page.get("next_cursor") or "")
         return ChangePage(items, cursor=following, more=bool(page.get("has_more") and following), whole=True)
 
     async def lookup(self, ids: Sequence[str]) -> Sequence[SourceItem]:
-        """Return those of these pages that are there and still shared."""
+        """Return those of these pages that still exist and are shared."""
         found = []
         for one in ids:
             try:
@@ -73,7 +73,7 @@ class Notion(Connector):
         return found
 
     async def fetch(self, items: Sequence[SourceItem]) -> AsyncIterator[Content | FetchFailure]:
-        """Yield these pages as Markdown, each with its properties; one call for each page."""
+        """Yield these pages as Markdown with their properties, with at least one call per page."""
         for item in items:
             if (found := await fetched(item.id, "page.md", self._markdown(item))) is not None:
                 yield found
@@ -118,7 +118,7 @@ def _item(page: Mapping[str, Any]) -> SourceItem:
 
 
 def _is_recent(edited: str) -> bool:
-    """Return whether a page may still change without another version: Notion rounds the time of an edit to a minute."""
+    """Return whether a page may change without a new version, because Notion rounds edit times to a minute."""
     try:
         return datetime.now(UTC) - datetime.fromisoformat(edited) < RECENT
     except (ValueError, TypeError):
@@ -134,7 +134,7 @@ def _plain(texts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _value(found: Mapping[str, Any]) -> str:
-    """Return a property in words; empty for one without words or value."""
+    """Return a property as text, or an empty string for one without text or value."""
     kind = str(found.get("type", ""))
     value = found.get(kind)
     if kind in _NO_VALUE or value is None or isinstance(value, bool):
@@ -152,7 +152,7 @@ def _value(found: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NotionPlugin(ConnectorPlugin):
-    """What ``footnote connect notion`` asks for. ``origin`` is where Notion is, but for tests."""
+    """The settings of ``footnote connect notion``. ``origin`` is Notion's, except in tests."""
 
     name: str = "notion"
     title: str = "Notion"

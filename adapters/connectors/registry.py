@@ -1,4 +1,4 @@
-"""Which connectors there are: ours, and those of other packages by the entry point group ``footnote.connectors``."""
+"""Registry of connectors: ours, and those of other packages through the entry point group ``footnote.connectors``."""
 
 from functools import cache
 from importlib import import_module
@@ -17,7 +17,7 @@ _OURS = {
 
 
 def connector_names() -> tuple[str, ...]:
-    """Return the names of all connectors, in order; none of their modules is loaded."""
+    """Return the sorted names of all connectors, without loading their modules."""
     return tuple(sorted({*_OURS, *(one.name for one in entry_points(group=GROUP))}))
 
 

@@ -1,7 +1,7 @@
-"""Discord as a platform: what it hears goes into the inbox, and what a worker needs of it is answered here.
+"""Discord as a platform: it puts events into the inbox, and answers what a worker needs.
 
-``run`` keeps the connection; the rest is the ``Platform`` protocol, which any worker may call, on any message, also
-one that another process heard.
+``run`` keeps the connection. The rest is the ``Platform`` protocol. Any worker may call it for any message, even one
+that another process received.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ from core.service.kb.service import KnowledgeService
 from core.service.leases import AlwaysLeader, LeaderLease
 
 CLOSE_SECONDS = 10.0
-CONNECT_SECONDS = 60.0  # for which a worker waits for the connection
+CONNECT_SECONDS = 60.0  # how long a worker waits for the connection
 
 
 log = structlog.get_logger(__name__)
@@ -73,10 +73,10 @@ log = structlog.get_logger(__name__)
 class DiscordPlatform:
     """One application on Discord.
 
-    ``parse`` turns an attached file into text. ``kb`` manages knowledge (None: ``/kb`` and *Add to knowledge base* are
-    not offered). ``allowed_bots`` are names or ids of bots that may ask, in channels. ``dev_guild`` is the one server
-    to register commands in while developing. ``api_url`` (with its version) and ``gateway_url`` name a proxy or a
-    compatible server. ``gateway_lease`` is the right to hold the gateway's connection, which one process has at a time.
+    ``parse`` turns an attached file into text. ``kb`` manages knowledge; None disables ``/kb`` and *Add to knowledge
+    base*. ``allowed_bots`` are names or ids of bots that may ask in channels. ``dev_guild`` is the only server to
+    register commands in during development. ``api_url`` (with its version) and ``gateway_url`` name a proxy or a
+    compatible server. ``gateway_lease`` is the lease for the gateway connection, which one process has at a time.
     ``now`` is the clock of the jobs, in seconds since the epoch.
     """
 
@@ -136,38 +136,38 @@ class DiscordPlatform:
         return PLATFORM
 
     def client(self) -> FootnoteClient:
-        """Return the client that is connected now. Raises PlatformUnavailable before there is one."""
+        """Return the connected client. Raises PlatformUnavailable before the first connection."""
         if self._connection.client is None:
             raise PlatformUnavailable("Discord is not connected yet.")
         return self._connection.client
 
     async def wait_until_connected(self) -> None:
-        """Wait until Discord can be asked: a worker may be quicker than the gateway. Raises PlatformUnavailable."""
+        """Wait for the connection, since a worker may start before it. Raises PlatformUnavailable."""
         await self._connection.wait_until_ready(CONNECT_SECONDS)
 
-    # --- the connection
+    # --- connection
 
     def readiness_problem(self) -> str:
-        """Return why it is not ready; empty when it is."""
+        """Return why the platform is not ready, or an empty string if it is."""
         problem = self._connection.readiness_problem()
         return problem and (self._identify_limiter.problem() or problem)
 
     def capabilities(self) -> PlatformCapabilities:
-        """Return what the knowledge service can use of it."""
+        """Return what the knowledge service can use of Discord."""
         app = self.app
         announcements, offers = DiscordAnnouncements(app), DiscordOffers(app)
         notices = DiscordPersonalNotices(app)
         return PlatformCapabilities(download_file, DiscordTranscripts(app), self._cards, announcements, offers, notices)
 
     def routes(self) -> tuple[()]:
-        """Return nothing: Discord does not call us over HTTP."""
+        """Return no routes, because Discord does not call us over HTTP."""
         return ()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Stay connected until ``stop`` is set, whatever Discord does: ``readiness_problem`` says what is wrong.
+        """Stay connected until ``stop`` is set, whatever Discord does. ``readiness_problem`` says what is wrong.
 
-        A missing intent is logged with its remedy, and we go on with what can be heard without it: mentions, direct
-        messages and commands.
+        A missing intent is logged with its remedy. We continue with what works without it: mentions, direct messages
+        and commands.
         """
         taking = asyncio.create_task(self._ordered_queue.run())
         connecting = asyncio.create_task(self._connection.hold())
@@ -187,7 +187,7 @@ class DiscordPlatform:
             await asyncio.gather(taking, stopping, finishing, catching_up, return_exceptions=True)
 
     async def close(self) -> None:
-        """Let go of everything: nothing can be shown any more."""
+        """Release everything. Nothing can be shown afterwards."""
         await self._cards.close()
         await self._event_listener.close()
         await self._connection.close()
@@ -223,39 +223,39 @@ class DiscordPlatform:
         self._event_listener.on_message(message)
 
     async def _on_ready(self) -> None:
-        """Register the commands that have changed, in a new session."""
+        """Register changed commands in a new session."""
         self._connection.mark_established()
         self._look_back.on_session()
         await self._interactions.command_tree.sync(self.client().tree)
         self._connection.mark_serving()
 
-    # --- what a worker needs
+    # --- core.ports.platform.Platform
 
     @property
     def question_state(self) -> type[DiscordQuestionState]:
-        """Return what it keeps of a question."""
+        """Return the type of the state that is stored for a question."""
         return DiscordQuestionState
 
     def answer_view(
         self, incoming: Incoming, message_state: MessageState[DiscordQuestionState], trace_id: str
     ) -> AnswerView:
-        """Return where the answer to this will be visible."""
+        """Return the view that shows the answer to this message."""
         return self._answers.delivery(question_of(incoming), message_state, trace_id)
 
     async def _extras(self, message: IncomingMessage) -> Extras:
-        """Return the buttons below its answer that depend on the place."""
+        """Return the answer buttons that depend on the place."""
         settings = await self.app.channel_access.settings(message.thread)
         visibility = _visibility(message)
         handoff = visibility is AnswerVisibility.PLACE and handoff_role(settings.handoff) is not None
         return Extras(handoff=handoff, share=visibility is AnswerVisibility.ASKER)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """Return what applies in this place."""
+        """Return the effective settings of this place."""
         await self.wait_until_connected()
         return await self.app.channel_access.settings(thread)
 
     async def audience(self, incoming: Incoming) -> Audience:
-        """Return who will be able to read the answer there, as of now."""
+        """Return who can read the answer there now."""
         await self.wait_until_connected()
         thread, asker = incoming.thread, person_in(incoming)
         match _visibility(incoming):
@@ -267,47 +267,50 @@ class DiscordPlatform:
                 return await self.app.channel_access.audience_of_channel(thread)
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
-        """Return what this person may do there, as of now."""
+        """Return what this person may do there now."""
         await self.wait_until_connected()
         return await self.app.channel_access.permissions(person, thread)
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """Return what was said in the thread before, oldest first."""
+        """Return the earlier messages of the thread, oldest first."""
         guild = message.reply_target.guild
         server = await self.app.servers.server(int(guild)) if guild else None
         us = bot_identity(self.client(), server)
         return await read_thread_context(NearbyMessages(self.client(), self.app.servers, message), us)
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """Return the text of the files that hang on the message."""
+        """Return the text of the files attached to the message."""
         return await read_attachments(self.client(), message, self._parse)
 
     async def complete(self, message: IncomingMessage) -> IncomingMessage:
-        """Return the message as it is: the gateway brings all of it."""
+        """Return the message unchanged: the gateway sends all of it."""
         return message
 
     async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
-        """Return the files on the message, else those on what it replies to and on its thread's first message."""
+        """Return the message's files. If it has none and ``above`` is set, return those of the messages above it.
+
+        These are the message it replies to and its thread's first message.
+        """
         if message.files or not above:
             return message.files
         return await files_above(NearbyMessages(self.client(), self.app.servers, message))
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
-        """Say that we were muted or unmuted."""
+        """Tell the writer that we were muted or unmuted."""
         await self.tell(message, outcome_text(ThreadMuted(muted=decided is MessageRoute.MUTE)))
 
     async def tell(self, incoming: Incoming, text: str) -> None:
-        """Say something to the one who wrote or pressed: privately after a press, else where they wrote.
+        """Tell the person who wrote or pressed: privately after a press, otherwise where they wrote.
 
-        Raises PlatformUnavailable, and nothing else.
+        Raises only PlatformUnavailable.
         """
         subject = incoming.checkpoint if isinstance(incoming, IncomingChoice) else question_of(incoming).id
         await self._notices.tell(incoming.thread, subject, incoming.reply_target, text)
 
     async def offer_again(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> None:
-        """Add a button below the answer, for its asker alone: an edit of a message disturbs nobody.
+        """Add a button below the answer, for its asker only. Editing a message notifies nobody.
 
-        What only one person sees needs a press, so a note of its own would be for all.
+        Only a press allows an ephemeral message, so a separate note would be visible to everyone.
         """
         kept = message_state.kept
         if not kept.trace or not kept.messages:
@@ -323,17 +326,17 @@ class DiscordPlatform:
     async def close_card(
         self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState], card: Checkpoint
     ) -> None:
-        """Take the choices off a card; one for a single person's eyes can be edited for 15 minutes after a press."""
+        """Remove the choices of a card. An ephemeral card can be edited for 15 minutes after a press."""
         await self.wait_until_connected()
         await self._answers.delivery(message, message_state).close_card(card)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> None:
-        """Remove what was posted for a question that was deleted."""
+        """Delete what was posted for a deleted question."""
         await self.wait_until_connected()
         await self._answers.delivery(message, message_state).withdraw()
 
 
 def _visibility(incoming: Incoming) -> AnswerVisibility:
-    """Return who sees the answer, as was settled when the question came in."""
+    """Return who sees the answer, as decided when the question arrived."""
     private = not isinstance(incoming, IncomingChoice) and question_of(incoming).private
     return answer_visibility(None, direct=not incoming.thread.space, private=private)

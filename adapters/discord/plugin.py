@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from core.model.health import PlatformCheck
     from core.ports.message_state import MessageStateStore
 
-GATEWAY = "discord gateway"  # one connection for each application: with two, everything would be heard twice
+GATEWAY = "discord gateway"  # one connection per application: with two, every event would arrive twice
 _BOT = TokenField("DISCORD_BOT_TOKEN", "bot token", "has three parts with dots between them, about 70 characters")
 
 
 class DiscordSettings(BaseModel):
-    """DISCORD_…; ``.env.example`` says what each is."""
+    """The DISCORD_… settings. ``.env.example`` explains each one."""
 
     bot_token: SecretStr | None = None
     api_url: str | None = None
@@ -54,7 +54,7 @@ class DiscordPlugin(PlatformPlugin[DiscordSettings]):
         return settings.bot_token is not None
 
     def open(self, settings: DiscordSettings, deps: PlatformDeps) -> AbstractAsyncContextManager[ConnectedPlatform]:
-        """Return the application; of all processes that listen, the one with the lease holds the gateway."""
+        """Return the application. Of all listening processes, the one with the lease opens the gateway."""
         from adapters.discord.platform import DiscordPlatform
         from core.service.leases import NamedLeaderLease, NeverLeader
 
@@ -73,7 +73,7 @@ class DiscordPlugin(PlatformPlugin[DiscordSettings]):
         )
 
     async def checks(self, settings: DiscordSettings, chosen: SettingsByPlace) -> Sequence[Check]:
-        """Return the checks of token, intents, servers and permissions, also for what channels chose."""
+        """Return the checks of token, intents, servers and permissions, including those that channel settings need."""
         from adapters.discord.preflight import preflight
 
         found = await preflight(
@@ -85,13 +85,13 @@ class DiscordPlugin(PlatformPlugin[DiscordSettings]):
         return [check.as_check() for check in found]
 
     async def store_checks(self, message_states: "MessageStateStore") -> Sequence[Check]:
-        """Return whether a start connects at once. Raises StoreUnavailable."""
+        """Return the check whether a start would connect at once. Raises StoreUnavailable."""
         from adapters.discord.preflight import sessions_check
 
         return [(await sessions_check(message_states)).as_check()]
 
     def setup(self, settings: DiscordSettings) -> PlatformSetup:
-        """Return four steps: the application, its token, the intent, and the server."""
+        """Return four setup steps: the application, its token, the intent, and the server."""
         from adapters.discord.preflight import CONTENT, PORTAL, SERVERS
 
         steps = (
@@ -113,14 +113,14 @@ class DiscordPlugin(PlatformPlugin[DiscordSettings]):
         )
 
     def manifest(self, settings: DiscordSettings, *, http: bool) -> str:
-        """Return what to do in the developer portal, with the invite link."""
+        """Return the steps in the developer portal, with the invite link."""
         from adapters.discord.preflight import manifest
 
         return manifest(reveal(settings.bot_token))
 
 
 def bot_token(settings: DiscordSettings | None = None) -> Credential:
-    """Return the credential that the bot answers with."""
+    """Return the bot token as a credential."""
 
     async def check(token: str) -> Sequence[Check]:
         return [one.as_check() for one in (await _preflight(settings or DiscordSettings(), token))[:1]]

@@ -1,6 +1,6 @@
-"""What has to be right on Discord's side: the invite link with its permissions, and the checks of it.
+"""Setup on Discord's side: the invite link with its permissions, and the checks for ``doctor``.
 
-The checks use REST alone and never identify, so they may run at any time.
+The checks use REST only and never identify, so they can run at any time.
 """
 
 import base64
@@ -34,12 +34,12 @@ PERMISSIONS = {
 
 
 def permissions() -> discord.Permissions:
-    """Return what we ask for: no administrator, nothing that mentions, manages or removes."""
+    """Return the permissions that we ask for: not administrator, and nothing that mentions, manages or removes."""
     return discord.Permissions(**dict.fromkeys(PERMISSIONS, True))
 
 
 def application_id(token: str | None) -> str | None:
-    """Return the application's id, which the first part of a bot token is; None where it cannot be read."""
+    """Return the application's id from the first part of a bot token, or None if it cannot be read."""
     head = (token or "").strip().partition(".")[0]
     try:
         number = base64.b64decode(head + "=" * (-len(head) % 4), validate=True).decode()
@@ -89,9 +89,9 @@ async def preflight(
     defaults: ChannelSettings | None = None,
     chosen: Mapping[str, ChannelSettings] | None = None,
 ) -> list[PlatformCheck]:
-    """Token, intents, servers, permissions, and the roles that may be asked; stops at what makes the rest pointless.
+    """Check the token, intents, servers, permissions and handoff roles. Stop if the rest would be pointless.
 
-    ``chosen``: settings by place, whose handoff roles are looked at beside the default one.
+    ``chosen`` maps places to settings. Their handoff roles are checked in addition to the default one.
     """
     configure_endpoints(api_url, gateway_url)
     client = discord.Client(intents=intents(content=False), allowed_mentions=NOBODY)
@@ -108,7 +108,7 @@ async def preflight(
 
 
 async def sessions_check(message_states: MessageStateStore) -> PlatformCheck:
-    """Return whether a start would connect at once, or wait because there were many. Raises StoreUnavailable."""
+    """Check whether a start would connect at once, or wait because there were many. Raises StoreUnavailable."""
     if waits := await pending_wait(message_states):
         return PlatformCheck(SESSIONS, ok=False, detail=waits, remedy="Wait, or find what restarts it.", fatal=False)
     return PlatformCheck(SESSIONS, ok=True, detail="a start connects at once")
@@ -119,7 +119,7 @@ def _token(client: discord.Client) -> PlatformCheck:
 
 
 def _content(client: discord.Client, reading: int) -> PlatformCheck:
-    """Return whether we may read what does not mention us; ``reading``: in how many places that is relied on."""
+    """Check whether we can read messages that do not mention us. ``reading`` counts the places that need it."""
     name = CONTENT
     if reads_content(client):
         return PlatformCheck(name, ok=True, detail="message content is on")
@@ -131,7 +131,7 @@ def _content(client: discord.Client, reading: int) -> PlatformCheck:
 
 
 def _need_content(defaults: ChannelSettings | None, chosen: Mapping[str, ChannelSettings]) -> int:
-    """Count the places where posts or questions that do not mention us are answered."""
+    """Count the places that answer posts or questions without a mention."""
     of_discord = [one for place, one in chosen.items() if place.startswith(f"{PLATFORM}:")]
     every = (*([defaults] if defaults else []), *of_discord)
     return sum(one.answers_unasked or one.forum_posts for one in every)
@@ -144,7 +144,7 @@ def _handoffs(defaults: ChannelSettings | None, chosen: Mapping[str, ChannelSett
 
 
 async def _servers(client: discord.Client, handoffs: frozenset[int]) -> list[PlatformCheck]:
-    """Check our permissions in each server, as roles give them; single channels may still deny some."""
+    """Check our permissions in each server by role. Single channels may still deny some."""
     async with api_call("look at the servers I am in", CHECK_SECONDS):
         guilds = [guild async for guild in client.fetch_guilds(limit=200)]
     if not guilds:
@@ -174,7 +174,7 @@ async def _server(client: discord.Client, guild_id: int, handoffs: frozenset[int
 
 
 def _lacking_somewhere(me: discord.Member, channels: object) -> list[str]:
-    """List channels that we can see, but where something is denied."""
+    """List the visible channels that deny us some permission."""
     found: list[str] = []
     for channel in channels if isinstance(channels, list | tuple) else []:
         if isinstance(channel, discord.TextChannel):

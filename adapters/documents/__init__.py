@@ -1,5 +1,5 @@
-"""Files and links into Markdown with headings and locators.
+"""Conversion of files and links to Markdown with headings and locators.
 
-`sandbox.pool.Sandbox` is the way in: it runs `reader.read` in a subprocess with limits; `formats` holds one module a
-format. `web.fetcher.Fetcher` brings bytes from the network past its guard.
+`sandbox.pool.Sandbox` is the entry point. It runs `reader.read` in a subprocess with limits. `formats` holds one module
+per format. `web.fetcher.Fetcher` downloads through an address guard.
 """

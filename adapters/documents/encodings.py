@@ -1,6 +1,6 @@
-"""Bytes to text: byte-order marks, UTF-8, what the bytes look like, and plain newlines.
+"""Decoding of bytes to text with plain newlines: byte-order marks, UTF-8, then a guess.
 
-What a file declares about itself (an HTML meta, a MIME charset) is its format's business.
+The format modules read what a file itself declares (an HTML meta tag, a MIME charset).
 """
 
 import codecs
@@ -32,13 +32,13 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
-    """Return the text of `data`: plain newlines, no control characters.
+    """Return `data` as text with plain newlines and without control characters.
 
-    Tries, in this order: byte-order mark, UTF-8, also with some bytes of Windows-1252 in it, the declared name, UTF-16
-    without a mark, a guess from the bytes (charset-normalizer), Windows-1252.
+    Try in this order: byte-order mark, UTF-8, UTF-8 with some Windows-1252 bytes, the declared encoding, UTF-16 without
+    a mark, a guess from the bytes (charset-normalizer), Windows-1252.
 
     Raises:
-        DocumentRejected: when the bytes are no text in any encoding.
+        DocumentRejected: when the bytes are not text in any encoding.
     """
     text = _by_mark(data) or _strict(data, "utf-8") or _mostly_utf8(data) or (declared and _strict(data, declared))
     if not text:
@@ -47,10 +47,10 @@ def decode(data: bytes, declared: str | None = None) -> str:
 
 
 def repair(text: str) -> str:
-    """Return the text as it was meant: what was read in a wrong encoding before it came here, letters of one form.
+    """Return the text with mojibake repaired and Unicode characters composed.
 
-    ftfy knows the wrong encodings: UTF-8 taken for Windows-1252, Windows-1252 taken for Latin-1, once or more often.
-    Lines stay lines.
+    ftfy repairs UTF-8 read as Windows-1252 and Windows-1252 read as Latin-1, once or repeatedly. Line breaks stay where
+    they are.
     """
     if text.isascii():
         return text
@@ -63,7 +63,7 @@ def repair(text: str) -> str:
 
 
 def without_data(text: str) -> str:
-    """Return the text without base64 files: pictures become their alternative text, other files are dropped.
+    """Return the text without base64 data: images become their alternative text, other data is dropped.
 
     Line breaks stay where they are.
     """
@@ -85,18 +85,18 @@ def _picture(alternative: str) -> str:
 
 
 def _is_data(run: str) -> bool:
-    """Whether letters without a space between them are a file: large and small ones and digits, all in a mixture."""
+    """Return whether a run without spaces is base64 data: it mixes upper case, lower case and digits."""
     return all(re.search(kind, run[:200]) for kind in ("[A-Z]", "[a-z]", r"\d"))
 
 
 def clean(text: str) -> str:
-    """Plain newlines, no control characters, no byte-order marks left over from joining files."""
+    """Return the text with plain newlines, without control characters and stray byte-order marks."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n").replace("\ufeff", "")
     return _CONTROLS.sub("", text)
 
 
 def looks_binary(data: bytes) -> bool:
-    """Whether these bytes are no text: zero bytes that no UTF-16 or UTF-32 explains, or mostly controls."""
+    """Return whether the bytes are not text: zero bytes outside UTF-16 and UTF-32, or more than 5% control bytes."""
     head = data[:8192]
     if any(head.startswith(mark) for mark, _ in _MARKS) or _utf16_without_mark(head):
         return False
@@ -119,7 +119,7 @@ def _strict(data: bytes, encoding: str) -> str | None:
 
 
 def _mostly_utf8(data: bytes) -> str | None:
-    """UTF-8 with some bytes of Windows-1252 in it, as files put together from several have them."""
+    """Decode UTF-8 that contains some Windows-1252 bytes, as in files joined from several sources."""
     if b"\0" in data[:8192]:
         return None
     text = data.decode("utf-8", errors="surrogateescape")
@@ -131,7 +131,7 @@ def _mostly_utf8(data: bytes) -> str | None:
 
 
 def _utf16_without_mark(data: bytes) -> str | None:
-    """UTF-16 of mostly Western text: every other byte is zero."""
+    """Decode UTF-16 without a mark if the text is mostly Western: every other byte is zero."""
     sample = data[: 4096 // 2 * 2]
     if len(sample) < 4:
         return None

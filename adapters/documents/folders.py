@@ -1,4 +1,4 @@
-"""Files below the paths that a person names."""
+"""Discovery of files below the paths that a person names."""
 
 import os
 import stat
@@ -13,12 +13,12 @@ SKIPPED_NAMES = {"node_modules", "__pycache__", "Thumbs.db"}
 
 
 def files_in(paths: Iterable[Path]) -> list[tuple[Path, str]]:
-    """(file, source) for every file, recursively, sorted; hidden files and folders are left out unless named.
+    """Return (file, source) for every file, recursively and sorted; hidden files and folders only if named.
 
-    The source of a file in a folder is its path below that folder's parent. Where two would have one source, both are
-    named with more of their path. For files that go into a base, ``local_files`` and ``FileOrigins`` say which document
-    each is. A folder that may not be looked into is in the list as it is: reading it says why. What is no file of the
-    folder's own is named by ``find_refused_files`` instead.
+    The source of a file in a folder is its path relative to that folder's parent. If two sources are equal, both get
+    more of their path. For files that are added to a base, ``local_files`` and ``FileOrigins`` identify the documents.
+    A folder without read permission is listed itself; reading it gives the reason. ``find_refused_files`` lists links
+    that lead out of the folder, and special files.
     """
     found: dict[Path, str] = {}
     for path in paths:
@@ -32,7 +32,7 @@ def files_in(paths: Iterable[Path]) -> list[tuple[Path, str]]:
 
 
 def local_files(paths: Iterable[Path]) -> list[LocalFile]:
-    """Return the same files, each with the folder or file that was named, as absolute paths that follow no links."""
+    """Return the same files, each with the named folder or file, as absolute paths that do not follow links."""
     found: dict[Path, LocalFile] = {}
     for named in paths:
         root = Path(os.path.normpath(named.absolute()))
@@ -43,14 +43,14 @@ def local_files(paths: Iterable[Path]) -> list[LocalFile]:
 
 @dataclass(frozen=True, slots=True)
 class RefusedFile:
-    """Something below a named path that is not read, and why."""
+    """A path below a named path that is not read, with the reason."""
 
     source: str
     reason: str
 
 
 def find_refused_files(paths: Iterable[Path]) -> list[RefusedFile]:
-    """Return what below these paths is no file of theirs, by name: links that lead out, devices, pipes and sockets."""
+    """Return the entries below these paths that are not read: links that lead out, devices, pipes and sockets."""
     found: list[RefusedFile] = []
     for path in paths:
         root = path.absolute()
@@ -66,7 +66,7 @@ def find_refused_files(paths: Iterable[Path]) -> list[RefusedFile]:
 
 
 def _entries(root: Path) -> Iterator[Path]:
-    """Everything below a folder that is not hidden, folders that are links included."""
+    """Yield everything below a folder that is not hidden, including folders that are links."""
     for folder, inside, names in os.walk(root):
         inside[:] = [name for name in inside if not _is_hidden(name)]
         links = [name for name in inside if Path(folder, name).is_symlink()]
@@ -74,7 +74,7 @@ def _entries(root: Path) -> Iterator[Path]:
 
 
 def _why_refused(path: Path, base: Path) -> str:
-    """Why this is not read; empty when it is."""
+    """Return why this path is not read, or "" if it is read."""
     try:
         if path.is_symlink() and not path.resolve().is_relative_to(base):
             return "It is a link that leads out of the folder."
@@ -84,7 +84,7 @@ def _why_refused(path: Path, base: Path) -> str:
 
 
 def _why_special(path: Path) -> str:
-    """Why this can be no document; empty for files, folders, and what is not there or may not be looked at."""
+    """Return why this path cannot be a document; "" for files, folders, and paths that are missing or unreadable."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -94,7 +94,7 @@ def _why_special(path: Path) -> str:
 
 
 def _below(root: Path) -> Iterator[Path]:
-    """Every file below a folder that is not hidden, and every folder that may not be looked into."""
+    """Yield every file below a folder that is not hidden, and every folder without read permission."""
     failures: list[OSError] = []
     base = root.resolve()
     for folder, inside, names in os.walk(root, onerror=failures.append):
@@ -109,7 +109,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether it is one, or may not be looked at."""
+    """Return whether the path is a file or may not be inspected."""
     try:
         return path.is_file()
     except OSError:
@@ -117,7 +117,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _told_apart(found: dict[Path, str]) -> dict[Path, str]:
-    """Put one more folder in front of every source that several files share, as long as there are any."""
+    """Prepend parent folders to sources that several files share until they are unique."""
     while True:
         times = Counter(found.values())
         longer = {
@@ -131,5 +131,5 @@ def _told_apart(found: dict[Path, str]) -> dict[Path, str]:
 
 
 def _as_text(name: str) -> str:
-    """Return a name that is no UTF-8 with its odd bytes spelt out, so that it can be kept and shown."""
+    """Return a file name with bytes that are not UTF-8 escaped, so that it can be stored and shown."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")

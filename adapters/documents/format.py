@@ -1,7 +1,7 @@
-"""What a module of `formats` declares about the format that it reads, and the table of all formats.
+"""The `Format` declaration of a module of `formats`, and the table of all formats.
 
-A format is one module with `FORMATS = (Format(…),)`. The modules of `adapters.documents.formats` are found by being
-there; those of other packages by the entry point group `footnote.formats`, whose entries name such a tuple.
+A format is one module with `FORMATS = (Format(…),)`. Modules of `adapters.documents.formats` are found automatically.
+Other packages register theirs in the entry point group `footnote.formats`, whose entries name such a tuple.
 """
 
 import importlib
@@ -26,24 +26,25 @@ class Package(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """One media type: how files of it are recognized and read.
+    """One media type: how its files are recognized and read.
 
     Attributes:
         media_type: what `read` returns; unique among formats.
-        read: turns a file's name and bytes into blocks of Markdown. It runs in the sandbox, and raises
+        read: turns a file's name and bytes into blocks of Markdown. It runs in the sandbox and raises
             `DocumentRejected` with a reason that a person understands.
-        label: how it is listed in "Add Markdown, PDF …"; "" if another format of its module stands for it.
+        label: its name in "Add Markdown, PDF …"; "" if another format of its module is listed instead.
         suffixes: file name endings in lower case, without the dot.
-        promises: of a binary format, what its suffix promises ("Word document"): text under it is refused.
-        html_under_suffix: whether programs save web pages under its suffix, which are then read as such.
-        in_bytes: whether a file's bytes are of this format.
-        in_package: whether a zip file is.
-        in_compound: whether an old Microsoft compound file is, by the paths of its streams in lower case.
-        in_text: whether text is, by the media type that its suffix promises (None if unknown) and its first 64 KB.
+        promises: for a binary format, what its suffix promises ("Word document"); text under that suffix is refused.
+        html_under_suffix: whether programs save web pages under its suffix; these are read as web pages.
+        in_bytes: whether a file's bytes are in this format.
+        in_package: whether a zip file is in this format.
+        in_compound: whether an old Microsoft compound file is in this format, from its stream paths in lower case.
+        in_text: whether text is in this format, from the media type that its suffix promises (None if unknown) and its
+            first 64 KB.
         text_by_content: whether text under its suffix that `in_text` does not recognize is plain text.
-        rank: formats of a higher rank are asked first; those that take what nobody else recognizes have a negative one.
-        pictures: what to call a file that is nothing but pictures, which only text recognition (OCR) can read.
-        not_a_title: regular expression of what programs leave in the title of such files ("Slide 1").
+        rank: formats with a higher rank are tried first; fallback formats have a negative rank.
+        pictures: the name for a file that contains only images, which only text recognition (OCR) can read.
+        not_a_title: regular expression for titles that programs write by default ("Slide 1").
     """
 
     media_type: str
@@ -64,10 +65,9 @@ class Format:
 
 @cache
 def formats() -> tuple[Format, ...]:
-    """Return all formats, those of a higher rank first.
+    """Return all formats, highest rank first.
 
-    A package of somebody else's that cannot be imported is left out, so that other files can still be read;
-    `footnote doctor` names it.
+    A plugin that cannot be imported is left out, so that other files can still be read; `footnote doctor` names it.
     """
     found = [*_own(), *(one for entry in entry_points(group=ENTRY_POINTS) for one in _of_plugin(entry.load))]
     return tuple(sorted(found, key=lambda one: -one.rank))
@@ -75,13 +75,13 @@ def formats() -> tuple[Format, ...]:
 
 @cache
 def by_media_type() -> Mapping[str, Format]:
-    """Return the formats by their media type."""
+    """Return the formats keyed by media type."""
     return {one.media_type: one for one in formats()}
 
 
 @cache
 def by_suffix() -> Mapping[str, Format]:
-    """Return the formats by the file name endings that promise them."""
+    """Return the formats keyed by file name suffix."""
     return {suffix: one for one in formats() for suffix in one.suffixes}
 
 
@@ -94,5 +94,5 @@ def _own() -> Iterator[Format]:
 def _of_plugin(load: Callable[[], tuple[Format, ...]]) -> tuple[Format, ...]:
     try:
         return load()
-    except Exception:  # noqa: BLE001 - somebody else's module may fail with anything
+    except Exception:  # noqa: BLE001 - a plugin may fail with anything
         return ()

@@ -1,6 +1,6 @@
-"""HTML elements to Markdown: headings, lists, tables, code, alternative texts.
+"""Conversion of HTML elements to Markdown: headings, lists, tables, code, alternative texts.
 
-Shared by web pages, e-books and mails. What of a page is worth reading is `formats.html`'s business.
+Web pages, e-books and mails share it. `formats.html` selects the content of a page.
 """
 
 import re
@@ -16,7 +16,7 @@ from adapters.documents.titles import with_address
 from core.model.markdown_lines import without_links
 
 MAX_DEPTH = 80
-"""Elements nested deeper than this are read as plain text: pages are not, and mails that quote each other barely."""
+"""Deeper elements are read as plain text. Pages do not nest this deeply, and mails that quote each other hardly do."""
 
 MAX_SPAN = 100
 """Columns or rows that one cell may claim to span; more is a mistake or an attack."""
@@ -36,18 +36,18 @@ _LANGUAGE = re.compile(r"(?:language-|lang-|highlight-source-|brush:\s*|sourceCo
 _MAIL_ADDRESS = re.compile(r"[^@\s<>()|\[\]]{1,64}@[^@\s<>()|\[\]]{1,255}")
 _BREAK = "\u2028"
 _APART = ("a", "label", "option")
-"""Elements that are each a thing of its own: two that touch are two words, as "Overview" and "Quickstart" of a menu."""
+"""Elements separated by a space when they are adjacent, such as "Overview" and "Quickstart" in a menu."""
 
 
 def soup(markup: str | bytes, encoding: str | None = None) -> BeautifulSoup:
-    """Parse HTML of any quality, with a bounded depth; no entities of the document's own are expanded."""
+    """Parse HTML of any quality with a bounded depth; entities that the document declares are not expanded."""
     if isinstance(markup, bytes):
         return BeautifulSoup(markup, builder=_BoundedTreeBuilder(), from_encoding=encoding)
     return BeautifulSoup(markup, builder=_BoundedTreeBuilder())
 
 
 class _BoundedTreeBuilder(LXMLTreeBuilder):
-    """Keeps the text of what is nested too deeply and drops its elements; BeautifulSoup is quadratic in the depth."""
+    """Tree builder that drops elements nested too deeply but keeps their text; BeautifulSoup is quadratic in depth."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ def to_markdown(root: Tag) -> str:
 
 
 def is_hidden(tag: Tag) -> bool:
-    """Whether a reader of the page would not see this element."""
+    """Return whether a reader of the page would not see this element."""
     style = str(tag.get("style") or "").replace(" ", "").lower()
     return (
         tag.has_attr("hidden")
@@ -90,7 +90,7 @@ def is_hidden(tag: Tag) -> bool:
 
 
 def _blocks(root: Tag) -> Iterator[str]:
-    """Block-level pieces below an element; runs of inline content between blocks become paragraphs."""
+    """Yield the block-level pieces below an element; inline content between blocks becomes paragraphs."""
     inline: list[PageElement] = []
     for child in root.children:
         if isinstance(child, Tag) and (child.name in _DROPPED or is_hidden(child)):
@@ -105,7 +105,7 @@ def _blocks(root: Tag) -> Iterator[str]:
 
 
 def _is_block(tag: Tag) -> bool:
-    """Whether it is or holds a block. The search of bs4 rebuilds its rules each time: ten times as slow here."""
+    """Return whether the element is or contains a block. `Tag.find` is ten times slower here: it rebuilds its rules."""
     if tag.name in _BLOCKS or tag.name in ("br", "img"):
         return tag.name in _BLOCKS
     return any(isinstance(inner, Tag) and inner.name in _BLOCKS for inner in tag.descendants)
@@ -122,7 +122,7 @@ def _block(tag: Tag) -> Iterator[str]:
 def _paragraphs(nodes: Iterable[PageElement]) -> Iterator[str]:
     text = _tidy("".join(_inline(node) for node in nodes))
     if text:
-        # A number or a sign at the start of a line of prose is no list item and no heading.
+        # Escape "#" at the start of a prose line, which would make it a heading.
         yield re.sub(
             r"(?m)^(#{1,6}\s|[-+*]\s(?=\S)|\d+[.)]\s)", lambda m: "\\" + m[1] if m[1][0] == "#" else m[1], text
         )
@@ -145,7 +145,7 @@ def _inline(node: PageElement) -> str:
 
 
 def _touches(tag: Tag) -> bool:
-    """Whether the next link or label stands right behind this one: a style sheet holds such apart, not white space."""
+    """Return whether another link or label follows directly; style sheets, not white space, separate these."""
     after = tag.next_sibling
     return tag.name in _APART and isinstance(after, Tag) and after.name == tag.name
 
@@ -159,7 +159,7 @@ def _strong(_tag: Tag, inner: str) -> str:
 
 
 def _superscript(tag: Tag, inner: str) -> str:
-    """Return an exponent; a raised link is a reference to a note and stays as it is."""
+    """Return an exponent as `^n`; a raised link refers to a note and stays unchanged."""
     return f"^{inner.strip()}" if re.fullmatch(r"\s*\d+\s*", inner) and tag.find("a") is None else inner
 
 
@@ -175,7 +175,7 @@ def _alt(tag: Tag) -> str:
 
 
 def _link(tag: Tag, inner: str) -> str:
-    """Return a link's text with its http(s) or mail address; a picture that is a link is its alternative text."""
+    """Return a link's text with its http(s) or mail address; a linked image becomes its alternative text."""
     href = str(tag.get("href") or "")
     if address := _mail_address(tag, href):
         said = inner.strip()
@@ -186,7 +186,7 @@ def _link(tag: Tag, inner: str) -> str:
 
 
 def _mail_address(tag: Tag, href: str) -> str:
-    """Return the address behind a mail link, also where Cloudflare hides it in `data-cfemail`."""
+    """Return the address of a mail link, decoded if Cloudflare hides it in `data-cfemail`."""
     hidden = str(tag.get("data-cfemail") or "") or href.partition("/cdn-cgi/l/email-protection#")[2]
     if hidden:
         return _decode_hidden_address(hidden)
@@ -196,7 +196,7 @@ def _mail_address(tag: Tag, href: str) -> str:
 
 
 def _decode_hidden_address(hidden: str) -> str:
-    """Bytes in hexadecimal, each combined with the first by exclusive or."""
+    """Decode an address from hexadecimal bytes, each XORed with the first byte."""
     try:
         key, *letters = bytes.fromhex(hidden)
     except ValueError:
@@ -206,7 +206,7 @@ def _decode_hidden_address(hidden: str) -> str:
 
 
 def _reveal_address(tag: Tag, inner: str) -> str:
-    """Return an address that a proxy hides in a span; other spans are their text."""
+    """Return the address that a proxy hides in a span; return other spans as their text."""
     return _mail_address(tag, "") or inner
 
 
@@ -290,13 +290,13 @@ def _table(tag: Tag) -> str:
 
 
 def _own_rows(tag: Tag) -> list[list[Tag]]:
-    """Return the cells of this table, not of those inside it."""
+    """Return the cells of this table without those of nested tables."""
     rows = [row for row in tag.find_all("tr") if row.find_parent("table") is tag and not is_hidden(row)]
     return [[cell for cell in row.find_all(("td", "th"), recursive=False) if not is_hidden(cell)] for row in rows]
 
 
 def _is_layout(tag: Tag, rows: list[list[Tag]]) -> bool:
-    """Tables that only place things: one column, or whole sections of a page inside their cells."""
+    """Return whether a table is used only for layout: one column, or whole page sections in its cells."""
     if tag.get("role") in ("presentation", "none") or max(map(len, rows), default=0) <= 1:
         return True
     if tag.find("th") is not None:
@@ -310,7 +310,7 @@ def _is_layout(tag: Tag, rows: list[list[Tag]]) -> bool:
 
 
 def grid(rows: list[list[Tag]]) -> list[list[str]]:
-    """Cell texts as a rectangle: a cell that spans rows is repeated in each, one that spans columns is not."""
+    """Return cell texts as rows; cells that span rows are repeated, and header cells that span columns."""
     filled: list[list[str]] = []
     hanging: dict[int, tuple[int, str]] = {}
     for row in rows:
@@ -348,7 +348,7 @@ def _cell_text(cell: Tag) -> str:
 
 
 def _inline_nested_block(child: Tag) -> str:
-    """Return what a cell holds beyond plain text, on one line: lists with semicolons, tables row by row."""
+    """Return a cell's content on one line: lists joined with semicolons, tables row by row."""
     if child.name in _DROPPED or is_hidden(child):
         return ""
     if child.name in ("ul", "ol"):
@@ -361,7 +361,7 @@ def _inline_nested_block(child: Tag) -> str:
 
 
 def _with_one_header(rows: list[list[Tag]], texts: list[list[str]]) -> list[Row]:
-    """Several header rows become one: 'Price 2024', 'Price 2025'."""
+    """Merge several header rows into one: 'Price 2024', 'Price 2025'."""
     heads = 0
     while heads < len(rows) and rows[heads] and all(cell.name == "th" for cell in rows[heads]):
         heads += 1

@@ -1,6 +1,6 @@
-"""Numbers as a sheet shows them: the number formats of ECMA-376 (part 1, 18.8.31), as far as people use them.
+"""Numbers as a sheet shows them: the common number formats of ECMA-376 (part 1, 18.8.31).
 
-Not kept: colours, conditions beyond the sign, fractions (shown as decimals) and the padding that only aligns columns.
+Ignored: colours, conditions beyond the sign, fractions (shown as decimals) and padding that only aligns columns.
 """
 
 import re
@@ -18,10 +18,10 @@ _LETTERS = re.compile(r"[A-Za-z]")
 
 @dataclass(slots=True)
 class _Section:
-    """One section of a format: literals around the digits, from left to right."""
+    """One section of a number format: literals around the digits, from left to right."""
 
     pieces: list[str | None] = field(default_factory=list)
-    """Literal text, or None for the place of one digit of the whole part."""
+    """Literal text, or None for one digit of the integer part."""
 
     zeros: int = 0
     decimals: int = 0
@@ -35,7 +35,7 @@ class _Section:
 
 
 def shown_number(value: float, number_format: str | None) -> str:
-    """Return the number as its cell shows it; whole numbers without a format are never cut to an exponent."""
+    """Return the number as its cell shows it; integers without a format never get an exponent."""
     if not number_format or number_format in ("General", "@"):
         return plain_number(value)
     sections = _parse(number_format)
@@ -53,7 +53,7 @@ def shown_number(value: float, number_format: str | None) -> str:
 
 
 def plain_number(value: float) -> str:
-    """Return a number in full: all digits of an identifier, 15 significant ones of a fraction, as sheets keep them."""
+    """Return a number in full: all digits of an integer, 15 significant digits of a fraction, like spreadsheets."""
     if isinstance(value, int) or (value == int(value) if abs(value) < 1e21 else False):
         return str(int(value))
     text = f"{value:.15g}"
@@ -93,9 +93,9 @@ def _section(text: str) -> _Section:
             section.percents += kind == "percent"
             _add_literal(section, kind, match, in_decimals=in_decimals)
             if kind == "literal" and mark.strip() and (_LETTERS.match(mark) or mark == "/"):
-                section.general = True  # a date, a fraction, 'General' or a word: the value itself says more
+                section.general = True  # a date, a fraction, 'General' or a word: show the value itself
         if kind == "digit":
-            section.thousands = 0  # a comma between digits groups them, one after the last divides
+            section.thousands = 0  # a comma between digits groups them; a comma after the last digit divides by 1000
     section.grouped = section.grouped and bool(re.search(r"[#0?],[#0?]", text))
     return section
 
@@ -125,7 +125,7 @@ def _fill_section(section: _Section, value: float) -> str:
 
 
 def _place_digits(section: _Section, whole: str) -> str:
-    """Return the digits in their places from the right, so that '000-00-0000' cuts a number where it says."""
+    """Return the digits filled in from the right, so that '000-00-0000' splits a number at its separators."""
     places = section.pieces.count(None)
     if section.grouped or places <= 1:
         first = section.pieces.index(None) if places else len(section.pieces)

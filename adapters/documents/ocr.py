@@ -1,8 +1,8 @@
-"""Text recognition (OCR): the text of one page's picture in reading order, how sure it is, and in which language.
+"""Text recognition (OCR): the text of a page image in reading order, its confidence and its language.
 
-rapidocr runs PP-OCRv6 with the models inside its own package: nothing is fetched. It reads Latin letters with their
-accents, Chinese and Japanese. Of others it makes dots or letters of the same look, and is sure of them
-(docs/measurements.md). It runs in the sandbox's process.
+rapidocr runs PP-OCRv6 with the models from its own package, so nothing is downloaded. It reads Latin letters with
+accents, Chinese and Japanese. Other scripts come out as dots or look-alike letters with high confidence
+(docs/measurements.md). It runs in the sandbox process.
 """
 
 import re
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 READ = frozenset(("Latin letters", "Chinese", "Japanese"))
-"""What the model reads."""
+"""The scripts that the model reads."""
 
 _SCRIPTS = {
     "LATIN": "Latin letters", "CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean",
@@ -43,22 +43,22 @@ _COMMON_WORDS = {
 }
 _COMMON = {language: frozenset(words.split()) for language, words in _COMMON_WORDS.items()}
 MIN_SHARE = 0.1
-"""Of the words that must be common ones: of prose it is a quarter to a half, of lists and forms less."""
+"""Minimum share of common words. Prose has a quarter to a half, lists and forms less."""
 
 
 def script_of(text: str) -> str:
-    """Return the kind of letters that most of a text is in; 'digits and signs' where it has none."""
+    """Return the script of most letters of a text, or 'digits and signs' if it has no letters."""
     found: Counter[str] = Counter()
     for letter in text[:5_000]:
         if letter.isalpha():
             found[_SCRIPTS.get(unicodedata.name(letter, "").split(" ")[0].partition("-")[0], "other letters")] += 1
     if found["Japanese"] and found["Japanese"] + found["Chinese"] > found.total() / 2:
-        return "Japanese"  # its sentences hold Chinese characters too
+        return "Japanese"  # Japanese text contains Chinese characters too
     return found.most_common(1)[0][0] if found else "digits and signs"
 
 
 def language_of(text: str) -> str:
-    """Return the language of a text by its common words, else the kind of its letters."""
+    """Return the language of a text by its common words, or the script if that is undecided."""
     script = script_of(text)
     if script != "Latin letters":
         return script
@@ -69,21 +69,21 @@ def language_of(text: str) -> str:
 
 
 MIN_CONFIDENCE = 0.8
-"""Below this mean the page is noise: pages that people can read come out at .9 and more (docs/measurements.md)."""
+"""Minimum mean confidence; below it a page is noise. Readable pages reach .9 and more (docs/measurements.md)."""
 
 MIN_CHARACTERS = 3  # letters and digits
 MIN_DENSITY = 1.0
-"""Characters in a stretch as long as the line is high: 2.4 and more of Latin letters, 0.05 to 0.8 of unknown ones."""
+"""Characters per line height: 2.4 and more for Latin letters, 0.05 to 0.8 for unknown scripts."""
 
 MAX_SPARSE = 0.25
-"""The share of the lines, by their length, that may be below MIN_DENSITY."""
+"""Maximum share of the line length that may be below MIN_DENSITY."""
 
 THREADS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """A recognized line and its upright box, in pixels from the top left corner."""
+    """A recognized line and its upright bounding box, in pixels from the top left corner."""
 
     text: str
     confidence: float
@@ -94,21 +94,21 @@ class TextLine:
 
     @property
     def height(self) -> float:
-        """From the box's top to its bottom."""
+        """Height of the box in pixels."""
         return self.bottom - self.top
 
     @property
     def density(self) -> float:
-        """Characters in a stretch as long as the line is high; a wide one (Chinese) counts as two."""
+        """Characters per line height; a wide character (Chinese) counts as two."""
         wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in self.text)
         return (len(self.text) + wide) * self.height / max(self.right - self.left, 1.0)
 
 
 def read_page(_name: str, data: bytes, page: int) -> ParsedDocument:
-    """One page as one block; its confidence and script are the block's label.
+    """Return one page as one block, labelled with its confidence; the notes hold the language.
 
     Raises:
-        DocumentRejected: no text on it (NoText), or none that can be relied on.
+        DocumentRejected: no text on it (NoText), or text too uncertain or in an unknown script.
     """
     lines = recognize(page_image(data, page))
     characters = sum(len(line.text) for line in lines)
@@ -134,7 +134,7 @@ def read_page(_name: str, data: bytes, page: int) -> ParsedDocument:
 
 
 def _refuse_unknown_letters(lines: list[TextLine]) -> None:
-    """Raise DocumentRejected for a page in letters that the model does not know: what it makes of them is noise."""
+    """Raise DocumentRejected if most of the page is in a script that the model does not know."""
     long = [line for line in lines if line.right - line.left > 4 * line.height]
     length = sum(line.right - line.left for line in long)
     sparse = sum(line.right - line.left for line in long if line.density < MIN_DENSITY)
@@ -149,7 +149,7 @@ def _refuse_unknown_letters(lines: list[TextLine]) -> None:
 
 
 def recognize(image: "np.ndarray") -> list[TextLine]:
-    """Return the lines of a picture (uint8, H x W x 3, RGB), in no promised order."""
+    """Return the lines of an image (uint8, H x W x 3, RGB), in any order."""
     found = _engine()(image[:, :, ::-1])
     if found.boxes is None or not found.txts:
         return []
@@ -175,7 +175,7 @@ def _engine() -> Any:
 
 
 def markdown(lines: list[TextLine]) -> str:
-    """Return the lines as paragraphs: columns one after the other, rows from left to right."""
+    """Return the lines as paragraphs: column by column, each row from left to right."""
     paragraphs: list[str] = []
     for column in _columns(lines):
         last: list[TextLine] = []
@@ -192,7 +192,7 @@ def markdown(lines: list[TextLine]) -> str:
 
 
 def _columns(lines: list[TextLine], depth: int = 0) -> list[list[TextLine]]:
-    """Cut at white space that runs through: first the page into bands, then a band into columns."""
+    """Split at continuous white space: the page into columns of prose, otherwise into bands, recursively."""
     if len(lines) < 4 or depth > 6:
         return [lines] if lines else []
     height = sorted(line.height for line in lines)[len(lines) // 2]
@@ -206,7 +206,7 @@ def _columns(lines: list[TextLine], depth: int = 0) -> list[list[TextLine]]:
 
 
 def _is_prose(lines: list[TextLine]) -> bool:
-    """Whether these lines read on below each other, unlike the cells of a table's column."""
+    """Return whether these lines are running text rather than the cells of a table column."""
     return sum(len(line.text.split()) >= 3 for line in lines) > len(lines) / 2
 
 
@@ -223,7 +223,7 @@ def _split_at_gaps(lines: list[TextLine], begin: str, end: str, gap: float) -> l
 
 
 def _rows(lines: list[TextLine]) -> list[list[TextLine]]:
-    """Lines whose middles are on one height, each row from left to right."""
+    """Group lines whose vertical centres match into rows, each from left to right."""
     rows: list[list[TextLine]] = []
     for line in sorted(lines, key=lambda one: one.top + one.bottom):
         before = rows[-1][0] if rows else None

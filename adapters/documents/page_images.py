@@ -1,7 +1,7 @@
-"""Pages as pictures: for text recognition, and for people, with the places of a quote.
+"""Images of pages: for OCR, and for people with a quote highlighted.
 
-Runs in the sandbox alone: the bytes are untrusted. A quote is found by its letters and digits, because spaces,
-hyphens and line ends of a page are the renderer's own.
+Runs only in the sandbox, because the bytes are untrusted. A quote is matched by its letters and digits, because spaces,
+hyphens and line breaks depend on the renderer.
 """
 
 import ctypes
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from PIL import Image
 
 LONGEST_SIDE = 2_000
-"""Pixels; the detector reads no larger picture (rapidocr `max_side_len`)."""
+"""In pixels; the detector does not read larger images (rapidocr `max_side_len`)."""
 
 SMALL_SIDE = 1_000
-"""Pictures smaller than this are drawn twice as large: letters of a 96 dpi screen are at the detector's limit."""
+"""Smaller images are enlarged up to twofold: letters of a 96 dpi screen are at the detector's limit."""
 
 MAX_PIXELS = 80_000_000
 
 
 def page_count(data: bytes) -> int:
-    """How many pages or frames there are. Raises DocumentRejected for what is no picture."""
+    """Return the number of pages or frames. Raises DocumentRejected if the data is not an image or PDF."""
     if b"%PDF-" in data[:1024]:
         import pypdfium2
 
@@ -37,10 +37,10 @@ def page_count(data: bytes) -> int:
 
 
 def page_image(data: bytes, page: int) -> "np.ndarray":
-    """Return the page of this number, from 1, as rows of red, green and blue (uint8, H x W x 3).
+    """Return the page with this number, from 1, as RGB rows (uint8, H x W x 3).
 
     Raises:
-        DocumentRejected: damaged, no such page, or more pixels than are read.
+        DocumentRejected: damaged, no such page, or more pixels than the limit.
     """
     return _render_page(data, page) if b"%PDF-" in data[:1024] else _frame(data, page)
 
@@ -94,20 +94,20 @@ def _open_image(data: bytes) -> "Image.Image":
         raise DocumentRejected("This picture is damaged and cannot be read.") from error
 
 
-WIDTH = 1_400  # pixels: sharp at twice the width of the panel it is shown in
+WIDTH = 1_400  # pixels: sharp at twice the width of the panel that shows it
 MOST_PIXELS = 6_000_000
-MOST_SIGNS = 40_000  # of one page
-SHORTEST = 12  # letters of a sentence that is worth marking on its own
+MOST_SIGNS = 40_000  # per page
+SHORTEST = 12  # letters of a sentence that is worth highlighting on its own
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
 
 Span = tuple[int, int]
 
 
 def draw(data: bytes, page: int, quote: str) -> dict[str, Any]:
-    """Draw the page of this number, from 1: PNG bytes, its size, the number of pages, boxes of the quote.
+    """Draw the page with this number, from 1: PNG bytes, its size, the number of pages, boxes of the quote.
 
     Raises:
-        DocumentRejected: it is no PDF, damaged, or has no such page.
+        DocumentRejected: not a PDF, damaged, or no such page.
     """
     import pypdfium2
 
@@ -139,7 +139,7 @@ def _draw_page(page: "pypdfium2.PdfPage", quote: str) -> dict[str, Any]:
 
 
 def _spans(text: Any, quote: str) -> list[Span]:
-    """Where the quote stands, in the page's own count of signs: as a whole, else whichever sentences are there."""
+    """Return the character ranges of the quote on the page: the whole quote, or the sentences that are found."""
     import pypdfium2.raw as pdfium
 
     count = min(text.count_chars(), MOST_SIGNS)
@@ -160,7 +160,7 @@ def _find(letters: str, places: list[int], quote: str) -> Span | None:
 
 
 def _boxes(page: "pypdfium2.PdfPage", span: Span, size: tuple[int, int]) -> list[list[float]]:
-    """Return the rectangles of these signs on the picture, one a line: [x, y, width, height]."""
+    """Return the rectangles of these characters in the image, one per line: [x, y, width, height]."""
     import pypdfium2.raw as pdfium
 
     text = page.get_textpage()
@@ -174,7 +174,7 @@ def _boxes(page: "pypdfium2.PdfPage", span: Span, size: tuple[int, int]) -> list
 
 
 def _on_picture(pdfium: Any, page: Any, size: tuple[int, int], x: float, y: float) -> tuple[int, int]:
-    """Return a place on the page as one on its picture, whichever way the page is turned."""
+    """Return a position on the page as pixels of its image, also for rotated pages."""
     across, down = ctypes.c_int(), ctypes.c_int()
     pdfium.FPDF_PageToDevice(page, 0, 0, *size, 0, x, y, across, down)
     return across.value, down.value

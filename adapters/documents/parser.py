@@ -1,7 +1,7 @@
-"""The sandboxes' front doors: any file to text, and one page of a PDF to a picture.
+"""Entry points to the sandboxes: any file to text, and one page of a PDF to an image.
 
-Files are parsed in the sandbox; pages that are pictures go through text recognition (OCR) in another. The OCR
-packages are an extra: without them, what needs them is refused with a reason that names the extra.
+Files are parsed in one sandbox; pages that are images go through OCR in another. The OCR packages are an extra. Without
+them, files that need OCR are refused with a reason that names the extra.
 """
 
 import base64
@@ -22,28 +22,28 @@ from core.model.errors import DocumentRejected, NoText
 from core.ports.sources import Box, PagePicture, PagePictures
 
 MAX_ATTACHED_PAGES = 3
-"""Of a file that hangs on a question, which waits for them."""
+"""For a file attached to a question, which waits for them."""
 
 MAX_OCR_PAGES = 200
 """Pages read by OCR in one document: about ten to twenty minutes of two cores."""
 
 OCR_LIMITS = SandboxLimits(memory=1_536 * MB, seconds=120.0, cpu_seconds=240, output_bytes=4 * MB, documents=100)
-"""What one page may cost; the models alone take about 800 MB."""
+"""Limits for one page; the models alone take about 800 MB."""
 
 MISSING = "pip install 'footnote[ocr]' reads them (from a checkout: make setup OCR=1)."
 
 
 def ocr_installed() -> bool:
-    """Whether the extra is there."""
+    """Return whether the OCR extra is installed."""
     return all(importlib.util.find_spec(name) is not None for name in ("rapidocr", "onnxruntime"))
 
 
 class DocumentParser:
-    """The way of every file into text. Use it as `async with DocumentParser() as parser`.
+    """Parser of every file into text. Use it as `async with DocumentParser() as parser`.
 
     Args:
-        sandbox: parses; made with its usual limits when none is given.
-        with_ocr: whether pages that are pictures are read; left out, they are when the extra is installed.
+        sandbox: parses the files; created with default limits if omitted.
+        with_ocr: whether pages that are images are read; by default, if the extra is installed.
     """
 
     def __init__(self, sandbox: Sandbox | None = None, *, with_ocr: bool | None = None) -> None:
@@ -64,7 +64,7 @@ class DocumentParser:
         await self._stack.aclose()
 
     async def parse(self, name: str, data: bytes, progress: Callable[[int, int], None] | None = None) -> ParsedDocument:
-        """Return the document's text; `progress` hears (pages done, pages to do) while pages are read by OCR.
+        """Return the document's text; call `progress` with (pages done, pages to do) during OCR.
 
         Raises:
             DocumentRejected: with the reason why it cannot be indexed.
@@ -72,7 +72,7 @@ class DocumentParser:
         return await self._parse(name, data, MAX_OCR_PAGES, progress)
 
     async def parse_attachment(self, name: str, data: bytes) -> ParsedDocument:
-        """Parse a file attached to a question: OCR reads few of its pages. Raises DocumentRejected."""
+        """Parse a file attached to a question, with OCR for only a few pages. Raises DocumentRejected."""
         return await self._parse(name, data, MAX_ATTACHED_PAGES, None)
 
     async def _parse(
@@ -159,7 +159,7 @@ def _join_ocr_pages(
 
 
 def _with_members(blocks: list[Block], found: list[tuple[PicturePage, Block]]) -> list[Block]:
-    """Return what was read of an archive's pictures behind what their files hold beside it, else at the end."""
+    """Insert each OCR page of an archive after the blocks of its own file, or at the end."""
     for page, read in found:
         path = page.member.replace("\\", "/")
         number = read.page if path.lower().endswith((".pdf", ".tif", ".tiff")) else None
@@ -196,7 +196,7 @@ MOST_MARKS = 200
 
 
 class SandboxedPagePictures(PagePictures):
-    """Use it as ``async with SandboxedPagePictures() as pictures``; a process is started with the first page."""
+    """Renderer of PDF pages in a lazily started process. Use it with ``async with``."""
 
     def __init__(self) -> None:
         self._sandbox = Sandbox(workers=1, limits=DRAWING, task="draw")
@@ -211,15 +211,15 @@ class SandboxedPagePictures(PagePictures):
         await self._sandbox.__aexit__(kind, error, trace)
 
     async def draw(self, name: str, data: bytes, page: int, quote: str = "") -> PagePicture:
-        """One page, counted from 1. Raises DocumentRejected."""
+        """Draw one page, counted from 1. Raises DocumentRejected."""
         return picture_of(await self._sandbox.draw_page(name, data, page, quote))
 
 
 def picture_of(body: bytes) -> PagePicture:
-    """Return the picture in a worker's answer, of which nothing is taken on trust.
+    """Return the image in a worker's answer, which is not trusted.
 
     Raises:
-        DocumentRejected: the worker's reason, or that its answer makes no sense.
+        DocumentRejected: the worker's reason, or that its answer is malformed.
     """
     try:
         answer = json.loads(body)
@@ -227,7 +227,7 @@ def picture_of(body: bytes) -> PagePicture:
             raise DocumentRejected(str(reason)[:1_000])
         png = base64.b64decode(answer["png"], validate=True)
         if not png.startswith(b"\x89PNG\r\n\x1a\n"):
-            raise ValueError("no PNG")  # noqa: TRY301 - it makes no sense, like the others
+            raise ValueError("no PNG")  # noqa: TRY301 - malformed, like the others
         marks = tuple(Box(*map(float, box)) for box in answer["marks"][:MOST_MARKS])
         return PagePicture(png, int(answer["width"]), int(answer["height"]), int(answer["pages"]), marks)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

@@ -1,8 +1,8 @@
-"""Read any supported file as Markdown with locators: detect its format, call that format's reader.
+"""Reader of any supported file: detect its format and call that format's reader.
 
-The content decides first, the name second: a PDF called .docx is read as a PDF. A name that promises a binary format
-over other content is refused, because something went wrong on its way here. Each format's module declares how the
-format is recognized; only what is never read is named here.
+The content decides before the name: a PDF called .docx is read as a PDF. If the name promises a binary format and no
+binary format matches the content, the file is refused, because something went wrong on its way here. Each format's
+module declares how the format is recognized. This module names only formats that are never read.
 """
 
 import zipfile
@@ -37,7 +37,7 @@ def detect(name: str, data: bytes) -> str:
     """Return the media type of one of the formats.
 
     Raises:
-        DocumentRejected: empty, a known format that is not read, or nothing known.
+        DocumentRejected: empty, a known format that is not supported, or unknown.
     """
     if not data.strip(b" \t\r\n\0\xef\xbb\xbf"):
         raise NoText("This file is empty.")
@@ -74,7 +74,7 @@ def _supported() -> str:
 def _by_bytes(data: bytes) -> str | None:
     """Return the media type that the bytes show, or None if they may be text."""
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _package_type(data)  # before PDF, whose mark may be in an archive's first file
+        return _package_type(data)  # before PDF, whose magic bytes may occur in an archive's first file
     if data.startswith(_OLE):
         return _compound_type(data)
     for one in formats():
@@ -85,7 +85,7 @@ def _by_bytes(data: bytes) -> str | None:
 
 
 def _refuse_by_magic(data: bytes) -> None:
-    """Refuse what holds no text under its own name."""
+    """Refuse file types that hold no text, by their magic bytes."""
     for magic, what in _REFUSED_MAGIC:
         if data.startswith(magic) and (len(magic) > 3 or looks_binary(data)):
             _refuse(what)
@@ -102,7 +102,7 @@ def _refuse(what: str, remedy: str | None = None) -> None:
 
 
 def _package_type(data: bytes) -> str:
-    """Return what a zip package is, by its members; a ZIP archive takes what nobody else recognizes."""
+    """Return the media type of a zip package by its members; a plain ZIP archive is the fallback."""
     with open_package(data) as opened:
         names = frozenset(opened.namelist())
         package = Package(names, _declared_type(opened) if "mimetype" in names else "")
@@ -116,7 +116,7 @@ def _declared_type(package: zipfile.ZipFile) -> str:
 
 
 def _compound_type(data: bytes) -> str:
-    """Return what an old Microsoft compound file is, by its streams."""
+    """Return the media type of an old Microsoft compound file by its streams."""
     import olefile
 
     try:
@@ -145,7 +145,7 @@ def _compound_type(data: bytes) -> str:
 
 
 def _text_type(promised: str | None, head: str) -> str:
-    """Return the media type of text: what a format recognizes in it, else what its suffix promises."""
+    """Return the media type of text: what a format recognizes in it, or what its suffix promises."""
     if promised in (None, "text/x-source", "text/plain"):
         _refuse_office_xml(head)
     for one in formats():
@@ -155,7 +155,7 @@ def _text_type(promised: str | None, head: str) -> str:
 
 
 def _refuse_office_xml(head: str) -> None:
-    """Office documents of 2003 are one XML file; read as source code they would be noise around a few words."""
+    """Refuse Office 2003 XML documents: read as source code, they would be mostly noise."""
     if not head.lstrip().startswith("<?xml"):
         return
     for mark, what, newer in _OFFICE_XML:
@@ -164,7 +164,7 @@ def _refuse_office_xml(head: str) -> None:
 
 
 def _suffix(name: str) -> str:
-    """Return the suffix without its dot; of Markdown that a site generator fills in (`page.html.md.erb`), `md`."""
+    """Return the suffix without its dot, or `md` for Markdown templates of site generators (`page.html.md.erb`)."""
     path = PurePosixPath(name.replace("\\", "/").lower())
     within = PurePosixPath(path.stem).suffix.lstrip(".") if path.suffix == ".erb" else ""
     inner = by_suffix().get(within)
@@ -172,7 +172,7 @@ def _suffix(name: str) -> str:
 
 
 def misnaming_notes(name: str, media_type: str) -> tuple[str, ...]:
-    """Return a note if the name promised another format than the content is."""
+    """Return a note if the name promises a different format than the content."""
     suffix = _suffix(name)
     promised, actual = by_suffix().get(suffix), by_media_type()[media_type]
     if promised and actual.suffixes and promised.media_type != media_type and (promised.promises or actual.promises):
@@ -181,7 +181,7 @@ def misnaming_notes(name: str, media_type: str) -> tuple[str, ...]:
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """Return the text of any supported file as Markdown with places.
+    """Return the text of any supported file as Markdown with locators.
 
     Raises:
         DocumentRejected: with one reason that a person understands.

@@ -1,7 +1,7 @@
-"""Rows of cells as Markdown: pipe tables, or records where a table would be too wide to read.
+"""Rows of cells as Markdown: pipe tables, or records if a table would be too wide to read.
 
-A long table is cut into stretches that each repeat the header, so that a row found on its own still says what
-its cells mean.
+A long table is split into parts that each repeat the header, so that a row found on its own still says what its cells
+mean.
 """
 
 import re
@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 STRETCH_CHARS = 1_200
-"""About what one passage of an embedding model with 256 tokens holds."""
+"""About one passage of an embedding model with 256 tokens."""
 
 WIDE_ROW_CHARS = 700
 """A row longer than this, with its header, is written as 'Name: value' lines."""
 
 CELL_CHARS = 20_000
-"""No cell carries more: beyond this it is data, not text."""
+"""Longer cells are cut: they are data, not text."""
 
 Row = Sequence[str]
 
@@ -26,8 +26,8 @@ class TablePart:
 
     Attributes:
         text: Markdown.
-        first, last: 0-based indexes of the body rows it holds.
-        rows: for each line of the text the 0-based index of its body row, -1 for the header's.
+        first, last: 0-based indexes of the first and last body row it contains.
+        rows: for each line of the text, the 0-based index of its body row, or -1 for the header.
     """
 
     text: str
@@ -37,12 +37,12 @@ class TablePart:
 
 
 def cell(text: str) -> str:
-    """One cell's text on one line, with pipes escaped."""
+    """Return a cell's text on one line, with pipes escaped."""
     return re.sub(r"\s+", " ", text[:CELL_CHARS]).strip().replace("\\|", "|").replace("|", "\\|")
 
 
 def pipe_table(header: Row, rows: Sequence[Row]) -> str:
-    """Return a Markdown pipe table; short rows are filled up, columns empty throughout are dropped."""
+    """Return a Markdown pipe table; short rows are padded, empty columns are dropped."""
     width = max((len(row) for row in (header, *rows)), default=0)
     filled = [[cell(text) for text in row] + [""] * (width - len(row)) for row in (header, *rows)]
     kept = [i for i in range(width) if any(row[i] for row in filled)]
@@ -54,7 +54,7 @@ def pipe_table(header: Row, rows: Sequence[Row]) -> str:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Return a Markdown table whose header is the first row; nothing for no rows, plain text for one column or row."""
+    """Return a Markdown table with the first row as header; "" without rows, plain text for a single column or row."""
     kept = [row for row in rows if any(text.strip() for text in row)]
     if not kept:
         return ""
@@ -66,16 +66,16 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def record(header: Row, row: Row) -> str:
-    """One row as 'Name: value' lines, empty cells left out."""
+    """Return one row as 'Name: value' lines without empty cells."""
     names = [_flat(name) for name in header] + [""] * (len(row) - len(header))
     pairs = zip(names, (_flat(text) for text in row), strict=False)
     return "\n".join(f"- {name}: {text}" if name else f"- {text}" for name, text in pairs if text)
 
 
 def stretches(header: Row, rows: Sequence[Row], *, size: int = STRETCH_CHARS) -> Iterator[TablePart]:
-    """Cut a table into stretches of about `size` characters, each with the header.
+    """Split a table into parts of about `size` characters, each with the header.
 
-    Rows that would be unreadably wide are written as records instead, one list per row.
+    Rows that would be too wide to read are written as records instead, one list per row.
     """
     head_chars = sum(len(_flat(text)) + 3 for text in header)
     wide = rows and (head_chars + _average_chars(rows)) > WIDE_ROW_CHARS

@@ -1,4 +1,4 @@
-"""What a document says about itself: its title, its date, its link. Formats find the candidates, this chooses."""
+"""Choice of a document's title, date and link from the candidates that the formats find."""
 
 import re
 from collections.abc import Iterable
@@ -13,13 +13,13 @@ from core.model.markdown_lines import HEADING, with_fences, without_emphasis
 
 TITLE_CHARS = 200
 MAX_LINK = 400
-"""Characters of an address that is kept behind its words: longer ones follow readers around and name nothing."""
+"""Maximum characters of a URL that is kept behind link text; longer ones are mostly tracking parameters."""
 _NOT_A_TITLE = (
     r"new[ ]\w+[ ]document|index|none|null|title|test|home|\W*|.*\.(indd|qxd|tex|dvi|eps|svg)"
     r"|[(<\[]?(anonymous|unspecified|unknown|untitled[\s_-]?\d*|no title|not set|undefined|nan)[)>\]]?|about:blank"
     r"|[\da-f]{8}-[\da-f-]{27}|\{\{?[^{}]*\}?\}|%\w+%|[a-z]:\\.*|file:/.*"
 )
-"""What programs put into a title when nobody named one, and what is left of a template or a path."""
+"""Default titles that programs write, and leftovers of templates and paths."""
 
 
 @cache
@@ -30,9 +30,9 @@ def _not_a_title() -> re.Pattern[str]:
 
 
 def choose_title(name: str, *stated: str | None, markdown: Iterable[str] = ()) -> str:
-    """Return the first candidate that is a title rather than a program's leftovers.
+    """Return the first candidate that is a real title rather than a program's default.
 
-    After the stated ones come the first heading of `markdown` and then the file's name without its ending.
+    Try the stated ones, then the first heading of `markdown`, then the file name without its extension.
     """
     for candidate in (*stated, first_heading(markdown)):
         text = re.sub(r"\s+", " ", candidate or "").strip()
@@ -42,13 +42,13 @@ def choose_title(name: str, *stated: str | None, markdown: Iterable[str] = ()) -
 
 
 def stem(name: str) -> str:
-    """Return a file's name without folders and ending."""
+    """Return a file's name without folders and extension."""
     last = PurePosixPath(name.replace("\\", "/")).name
     return last.rpartition(".")[0] or last or "Untitled"
 
 
 def first_heading(texts: Iterable[str]) -> str | None:
-    """Return the text of the first top-level heading of some Markdown, or of the first of any level, fences skipped."""
+    """Return the first top-level heading of some Markdown, or the first of any level, skipping fenced code."""
     first = None
     for line, fenced in with_fences(line for text in texts for line in text.splitlines()):
         if not fenced and (match := HEADING.match(line)):
@@ -59,14 +59,14 @@ def first_heading(texts: Iterable[str]) -> str | None:
 
 
 def plain(markdown: str) -> str:
-    """Return a line of Markdown without its marks: links become their text, emphasis and code lose their signs."""
+    """Return a line of Markdown without markup: links become their text, emphasis and code lose their marks."""
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
     text = without_emphasis(text)
     return re.sub(r"\\([\\`*_{}\[\]()#+\-.!|])", r"\1", text).strip()
 
 
 def safe_link(url: str | None) -> str | None:
-    """Return the link, when it is a plain http(s) address that a person may be sent to, else None."""
+    """Return the link if it is a plain http(s) address that is safe to show, otherwise None."""
     text = (url or "").strip()
     if not text or len(text) > 2_000 or re.search(r"[\s<>\"|\\^`{}\x00-\x1f]", text):
         return None
@@ -80,9 +80,9 @@ def safe_link(url: str | None) -> str | None:
 
 
 def with_address(words: str, address: str | None) -> str:
-    """Return a link's words as Markdown with its http(s) address; only the words without one.
+    """Return a link as Markdown with its http(s) address, or only the words without a usable address.
 
-    An address that the words already say is not repeated. White space and brackets in it are percent-encoded.
+    An address that equals the words is not repeated. White space and parentheses in it are percent-encoded.
     """
     shown = words.strip()
     target = (address or "").strip().replace(" ", "%20").replace("(", "%28").replace(")", "%29")
@@ -99,7 +99,7 @@ def _same_address(words: str, address: str) -> bool:
 
 
 def iso_date(text: str | datetime | None) -> str | None:
-    """Return an ISO date or date and time out of what documents write: ISO itself, a PDF's D:2024…, a mail's Date."""
+    """Return an ISO date, or date and time, from common notations: ISO itself, a PDF's D:2024…, a mail's Date."""
     if not text:
         return None
     if isinstance(text, datetime):
@@ -138,6 +138,6 @@ def _from_mail(text: str) -> str | None:
 
 
 def _plausible(moment: datetime, *, date_only: bool = False) -> str | None:
-    if not 1980 < moment.year < 2100:  # 1970, 1601 and 1980-01-01 are what programs write for "unknown"
+    if not 1980 < moment.year < 2100:  # programs write 1970, 1601 and 1980-01-01 for "unknown"
         return None
     return moment.date().isoformat() if date_only else moment.replace(microsecond=0).isoformat()

@@ -1,8 +1,8 @@
-"""Zip packages that somebody else made: office files, e-books, archives.
+"""Untrusted zip packages: office files, e-books, archives.
 
-Everything is decided from the central directory before a byte is unpacked; zipfile then enforces the sizes that the
-directory states. XML parts must not declare entities: no office program writes them. A document type without any, as
-OpenOffice wrote it, is harmless: what it points at is never fetched.
+Limits are checked against the central directory before anything is unpacked; zipfile then enforces the stated sizes.
+XML parts must not declare entities, which no office program writes. A document type without entities, as OpenOffice
+wrote, is harmless: the DTD it references is never fetched.
 """
 
 import re
@@ -23,17 +23,17 @@ MAX_RATIO = 250
 """Deflate reaches about 1000 at most; real documents stay below 100."""
 
 RATIO_FREE = 5 * 1024 * 1024
-"""Up to this size a part may be as well compressed as it likes."""
+"""Parts up to this size may have any compression ratio."""
 
 _DECLARES = re.compile(rb"<!(?:DOCTYPE[^>\[]*\[|ENTITY)", re.IGNORECASE)
 _DAMAGED = (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, OSError, NotImplementedError, ValueError, RuntimeError)
 
 
 def open_package(data: bytes) -> zipfile.ZipFile:
-    """Return the package, its sizes checked.
+    """Return the package after checking its sizes.
 
     Raises:
-        DocumentRejected: damaged, encrypted, or larger unpacked than any honest document.
+        DocumentRejected: damaged, encrypted, or too large when unpacked.
     """
     try:
         package = zipfile.ZipFile(BytesIO(data))
@@ -46,7 +46,7 @@ def open_package(data: bytes) -> zipfile.ZipFile:
 
 
 def check_sizes(members: list[zipfile.ZipInfo]) -> None:
-    """Refuse bombs and encrypted members by what the directory states."""
+    """Refuse zip bombs and encrypted members by the sizes and flags in the directory."""
     if len(members) > MAX_MEMBERS:
         raise DocumentRejected(f"This file holds {len(members)} parts; more than {MAX_MEMBERS} are not read.")
     if sum(member.file_size for member in members) > MAX_UNPACKED:
@@ -83,7 +83,7 @@ def part(package: zipfile.ZipFile, path: str) -> bytes:
 
 
 def refuse_declared_entities(package: zipfile.ZipFile) -> None:
-    """Refuse a package whose XML parts declare entities or a grammar of their own (billion laughs, outside files)."""
+    """Refuse a package whose XML parts declare entities or a DTD (billion laughs, external files)."""
     for member in package.infolist():
         if not member.filename.lower().endswith((".xml", ".rels", ".vml")):
             continue
@@ -97,10 +97,10 @@ def refuse_declared_entities(package: zipfile.ZipFile) -> None:
 
 
 def xml(data: bytes) -> "Element":
-    """Return an XML part, entities and outside references forbidden.
+    """Parse an XML part; entities and external references are forbidden.
 
     Raises:
-        DocumentRejected: not well-formed, or with declarations it should not have.
+        DocumentRejected: not well-formed, or with forbidden declarations.
     """
     from xml.etree.ElementTree import ParseError
 
@@ -140,15 +140,15 @@ _MAIN_PARTS = (
 
 
 def is_office_xml(package: Package, folder: str) -> bool:
-    """Whether this is an Open XML package whose main part is below `folder` ("word/")."""
+    """Return whether this is an Open XML package whose main part is below `folder` ("word/")."""
     return CONTENT_TYPES in package.names and any(name.startswith(folder) for name in package.names)
 
 
 def open_transitional(data: bytes) -> bytes:
-    """Return the package with the names that the libraries know; the same bytes where it has them already.
+    """Return the package in the variant that the libraries support (transitional); unchanged if it already is.
 
     Raises:
-        DocumentRejected: damaged, encrypted, a bomb, or with entities declared in it.
+        DocumentRejected: damaged, encrypted, a zip bomb, or with declared entities.
     """
     with open_package(data) as package:
         refuse_declared_entities(package)

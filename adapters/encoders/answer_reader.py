@@ -1,9 +1,8 @@
-"""Question and sentence read together by the packaged encoder: the odds that the one answers the other.
+"""Cross-encoder that computes the odds that a sentence answers a question.
 
-An encoder compares two vectors that were made apart; here every word of the question meets every word of the sentence
-(a cross-encoder, Nogueira and Cho, 2019). It is the packaged model with low-rank changes of its layers (as of Hu et
-al., 2021) that come with us in ``answer_reader.safetensors``, 11 MB. ``research/answer_reader.md`` says what they were
-learnt from.
+Unlike an encoder, which compares two separately computed vectors, it attends from every word of the question to every
+word of the sentence (Nogueira and Cho, 2019). It is the packaged model with low-rank adapters (Hu et al., 2021) from
+``answer_reader.safetensors``, 11 MB. ``research/answer_reader.md`` describes the training data.
 """
 
 import asyncio
@@ -27,20 +26,20 @@ if TYPE_CHECKING:
     Tensors = dict[str, torch.Tensor]
 
 WEIGHTS = Path(__file__).with_name("answer_reader.safetensors")
-_TOKENS = 112  # of question and sentence together: as it was learnt
-# Of one size, and of lengths in steps: torch's library keeps a compiled plan for each shape that it meets.
+_TOKENS = 112  # of question and sentence together, as in training
+# Fixed batch size, and lengths in steps, because torch's library caches a compiled plan per shape.
 _AT_ONCE, _STEP = 4, 8
-_AT_A_TIME = 2  # of these, each on a core
+_AT_A_TIME = 2  # batches in parallel, each on one core
 _LOAD_SECONDS, _READ_SECONDS = 60.0, 10.0
-_KNOWN = 4_000  # pairs remembered: a question is graded, and answered from the same sentences
+_KNOWN = 4_000  # cached pairs: the sentences used for grading a question are used again for its answer
 
 
 class LowRankAnswerReader:
-    """``AnswerReader`` of the packaged model; loads at the first use, or at ``open``.
+    """``AnswerReader`` with the packaged model; it loads at the first use or in ``open``.
 
     Args:
-        files: the model that the changes were learnt for; the packaged one where none is given.
-        say: told once, in a sentence, when it cannot be loaded; that is not tried again for every question.
+        files: the model that the adapters were trained for; by default the packaged one.
+        say: called once with a message if loading fails; loading is not retried.
     """
 
     def __init__(self, files: ModelFiles | None = None, *, say: Callable[[str], None] = log_warning) -> None:
@@ -53,7 +52,7 @@ class LowRankAnswerReader:
         self._known: LRUCache[tuple[str, str], float] = LRUCache(_KNOWN)
 
     async def open(self) -> None:
-        """Load the model now. Raises ModelUnavailable where it cannot be loaded, said once and not tried again."""
+        """Load the model now. Raises ModelUnavailable if that fails, which is reported once and not retried."""
         if self._failure is None:
             try:
                 await run_model(self._threads, self._loaded, _LOAD_SECONDS, self._files.name)
@@ -64,18 +63,18 @@ class LowRankAnswerReader:
             raise self._failure
 
     async def close(self) -> None:
-        """Let go of the threads; what they are computing is finished in the background."""
+        """Shut down the threads; running computations finish in the background."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return the logarithm of the odds that each text answers, in order; 0 is even odds.
+        """Return the log-odds that each text answers the question, in order; 0 is even odds.
 
-        Raises ModelUnavailable when the model is not to be had or hangs.
+        Raises ModelUnavailable if the model cannot be loaded or hangs.
         """
-        # Held on to: what others ask for meanwhile may push out of the cache what was there.
+        # Copied, because other requests may evict these entries from the cache.
         found = {text: self._known[question, text] for text in texts if (question, text) in self._known}
-        # Of like length together, since a batch is as wide as its longest text; the longest first, so that what is left
-        # for the end is short, and the cores end together.
+        # Batch texts of similar length, since a batch is as wide as its longest text. Longest first, so that short ones
+        # are left for the end and the cores finish together.
         fresh = sorted({text for text in texts if text not in found}, key=lambda text: (-len(text), text))
         if fresh and self._model is None:
             await self.open()
@@ -84,7 +83,7 @@ class LowRankAnswerReader:
             read = partial(self._odds, question, some)
             odds = dict(zip(some, await run_model(self._threads, read, _READ_SECONDS, self._files.name), strict=True))
             found.update(odds)
-            # What a deadline cuts off is there when it is asked for again.
+            # Cached here, so that results survive a caller's timeout.
             self._known.update({(question, text): value for text, value in odds.items()})
 
         try:
@@ -114,7 +113,7 @@ class LowRankAnswerReader:
 
 
 class _CrossEncoder:
-    """The packaged encoder with its changes merged in, and a head on its first token."""
+    """The packaged encoder with the adapters merged in and a head on its first token."""
 
     def __init__(self, folder: Path) -> None:
         from adapters.encoders.bert import BertEncoder, read_config, read_tokenizer, read_weights
@@ -133,7 +132,7 @@ class _CrossEncoder:
         self._encoder = self._encoder.to(torch.bfloat16)
 
     def odds(self, question: str, texts: Sequence[str]) -> "torch.Tensor":
-        """(n,) logarithms of odds."""
+        """Return log-odds of shape (n,)."""
         import torch
         from torch.nn.functional import linear
 
@@ -146,7 +145,7 @@ class _CrossEncoder:
 
 
 def _merged(weights: "Tensors", changes: "Tensors") -> "Tensors":
-    """Return the weights with the product of each pair of narrow matrices added to its layer."""
+    """Return the weights with each low-rank product added to its layer."""
     whole = {name: tensor for name, tensor in changes.items() if not name.endswith((".down", ".up"))}
     for name, narrow in changes.items():
         if name.endswith(".down"):
@@ -156,7 +155,7 @@ def _merged(weights: "Tensors", changes: "Tensors") -> "Tensors":
 
 
 def _read_changes() -> "dict[str, torch.Tensor]":
-    """Return what comes with us. Raises ModelUnavailable, which names the file, where it is not whole."""
+    """Load the adapter weights. Raises ModelUnavailable, which names the file, if it is damaged."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 

@@ -1,7 +1,7 @@
-"""BERT's encoder (Devlin et al., 2019) by torch alone: what the packaged model is computed with.
+"""BERT encoder (Devlin et al., 2019) in plain torch, used to run the packaged model.
 
-transformers has it too, and takes three of the five seconds that a command would wait for its models to be imported;
-torch's own encoder layer imports SymPy for its mask, or takes a third longer for passages of 200 tokens.
+Importing transformers takes three of the five seconds that a command would wait for its models. torch's own encoder
+layer imports SymPy for its mask, or is a third slower on passages of 200 tokens.
 """
 
 import json
@@ -18,7 +18,7 @@ from torch.nn.functional import gelu, scaled_dot_product_attention
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
-_LAYER = {  # what it is called here, and in BERT; the three projections in front of attention are one matrix here
+_LAYER = {  # our names and BERT's; the query, key and value projections are one matrix here
     "attention_output": "attention.output.dense",
     "attention_norm": "attention.output.LayerNorm",
     "widening": "intermediate.dense",
@@ -29,15 +29,15 @@ _LAYER = {  # what it is called here, and in BERT; the three projections in fron
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Texts as a model reads them, each filled up to the longest: three times (n, length), int64."""
+    """Tokenized texts, padded to the longest: three tensors of shape (n, length), int64."""
 
     ids: torch.Tensor
-    types: torch.Tensor  # 0 for a text, or the first of a pair; 1 for the second
-    attended: torch.Tensor  # 1, and 0 for what only fills
+    types: torch.Tensor  # 0 for a text or the first of a pair; 1 for the second
+    attended: torch.Tensor  # 1 for tokens, 0 for padding
 
     @classmethod
     def of(cls, encodings: "Sequence[Encoding]") -> "Tokens":
-        """Of encodings of one length, as a tokenizer that fills them up makes them."""
+        """Return the tokens of padded encodings of one length."""
         return cls(
             torch.tensor([one.ids for one in encodings]),
             torch.tensor([one.type_ids for one in encodings]),
@@ -45,14 +45,14 @@ class Tokens:
         )
 
     def to(self, device: torch.device) -> "Tokens":
-        """Return the same on this device."""
+        """Return the tokens on this device."""
         return Tokens(self.ids.to(device), self.types.to(device), self.attended.to(device))
 
 
 class BertEncoder(nn.Module):
-    """Tokens in, a state for each of them out; ``weights`` by the names that they have in a model's file.
+    """BERT encoder from tokens to a state per token; ``weights`` are keyed by their names in a model file.
 
-    Raises KeyError for a weight that is not there, RuntimeError for one of another shape.
+    Raises KeyError for a missing weight, RuntimeError for a wrong shape.
     """
 
     def __init__(self, config: Mapping[str, Any], weights: Mapping[str, torch.Tensor]) -> None:
@@ -69,7 +69,7 @@ class BertEncoder(nn.Module):
         self.eval()
 
     def forward(self, tokens: Tokens) -> torch.Tensor:
-        """(n, length, width)."""
+        """Return states of shape (n, length, width)."""
         places = self.positions.weight[: tokens.ids.shape[1]]
         states = self.norm(self.words(tokens.ids) + places + self.types(tokens.types))
         attended = tokens.attended.bool()[:, None, None] if bool((tokens.attended == 0).any()) else None
@@ -80,13 +80,13 @@ class BertEncoder(nn.Module):
 
 
 class _Layer(nn.Module):
-    """Attention among the tokens, then each by itself; what went in is added to what comes out of both."""
+    """Self-attention, then a feed-forward network, each with a residual connection."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__()
         width, inner, epsilon = config["hidden_size"], config["intermediate_size"], config["layer_norm_eps"]
         self._heads = config["num_attention_heads"]
-        self.projections = nn.Linear(width, 3 * width)  # of queries, keys and values
+        self.projections = nn.Linear(width, 3 * width)  # queries, keys and values
         self.attention_output = nn.Linear(width, width)
         self.attention_norm = nn.LayerNorm(width, eps=epsilon)
         self.widening = nn.Linear(width, inner)
@@ -94,7 +94,7 @@ class _Layer(nn.Module):
         self.norm = nn.LayerNorm(width, eps=epsilon)
 
     def forward(self, states: torch.Tensor, attended: torch.Tensor | None) -> torch.Tensor:
-        """(n, length, width) of such; ``attended``: (n, 1, 1, length), which tokens are looked at; None for all."""
+        """Return states of shape (n, length, width); ``attended`` is a mask of shape (n, 1, 1, length) or None."""
         by_head = self.projections(states).unflatten(-1, (3, self._heads, -1)).permute(2, 0, 3, 1, 4)
         queries, keys, values = by_head.unbind(0)
         seen = scaled_dot_product_attention(queries, keys, values, attended).transpose(1, 2).flatten(2)
@@ -104,7 +104,7 @@ class _Layer(nn.Module):
 
 
 def _renamed(weights: Mapping[str, torch.Tensor], layer: str) -> dict[str, torch.Tensor]:
-    """Return the weights of one layer by the names that they have above."""
+    """Return one layer's weights under the names used above."""
     named: dict[str, torch.Tensor] = {}
     for kind in ("weight", "bias"):
         projections = [weights[f"{layer}.attention.self.{name}.{kind}"] for name in ("query", "key", "value")]
@@ -114,24 +114,24 @@ def _renamed(weights: Mapping[str, torch.Tensor], layer: str) -> dict[str, torch
 
 
 def read_weights(folder: Path) -> dict[str, torch.Tensor]:
-    """Return the weights in a model's folder. Raises OSError or SafetensorError where the file is not whole."""
+    """Load the weights in a model's folder. Raises OSError or SafetensorError if the file is damaged."""
     from safetensors.torch import load_file
 
     return load_file(folder / "model.safetensors")
 
 
 def read_config(folder: Path) -> Mapping[str, Any]:
-    """How the model in this folder is built. Raises OSError or ValueError where that cannot be read."""
+    """Load the configuration of the model in this folder. Raises OSError or ValueError if it is unreadable."""
     found: Mapping[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     return found
 
 
 def read_tokenizer(folder: Path) -> "Tokenizer":
-    """Return the tokenizer in this folder, which neither cuts nor fills before it is told to.
+    """Load the tokenizer in this folder, without truncation or padding.
 
-    Raises whatever the library likes for a broken file.
+    Raises any error of the library for a broken file.
     """
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else a later fork prints a warning
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # otherwise a later fork prints a warning
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))

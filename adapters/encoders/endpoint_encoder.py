@@ -1,7 +1,7 @@
-"""Vectors from an endpoint that speaks OpenAI's embeddings API: bounded, in batches, with retries and a deadline.
+"""Encoder that uses an endpoint with OpenAI's embeddings API: batches, retries, size limits and a deadline.
 
-Nothing of the model is on this machine. The length of its vectors is asked for once and kept in a file: a command
-that only reads and a start while the endpoint is away need not ask. Tokens are estimated: the API has no tokenizer.
+The model is not on this machine. The length of its vectors is requested once and stored in a file, so that read-only
+commands and a start during an outage need no request. Token counts are estimated, because the API has no tokenizer.
 """
 
 import asyncio
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
     from core.ports.index import Vectors
 
-_BATCH = 64  # texts of a call; one that is refused or answered in part is halved
-_AT_ONCE = 4  # calls for passages; a query has its own
-_LONGEST = 8_000  # characters of a text: what is behind them is left out of the vector
-_BYTES_PER_TOKEN = 3  # fewer than tokenizers of most languages need, so that passages rather are too short
+_BATCH = 64  # texts per call; a refused or partly answered batch is halved
+_AT_ONCE = 4  # concurrent calls for passages; queries are not limited
+_LONGEST = 8_000  # characters of a text; the rest is not embedded
+_BYTES_PER_TOKEN = 3  # low for most languages, so that passages become too short rather than too long
 _WINDOW = 512  # tokens
 _CACHED_QUERIES = 2_048
-_MOST_BYTES = 64 * 2**20  # of a reply
-_RETRIES = 4  # after 408, 409, 429, 5xx and lost connections: the client honours Retry-After
+_MOST_BYTES = 64 * 2**20  # of a response
+_RETRIES = 4  # after 408, 409, 429, 5xx and lost connections; the client honours Retry-After
 _PROBE = "dimension"
 _TOO_MUCH = {400, 413, 422}
 
 
 class EndpointEncoder:
-    """``Encoder`` of one model of one endpoint.
+    """``Encoder`` for one model of one endpoint.
 
     Args:
-        base_url: where the API is, such as ``https://host/v1``.
-        kept: the file that keeps the length of its vectors.
-        query_seconds, batch_seconds: deadlines of a question's call and of a batch's, retries included.
+        base_url: the API's address, such as ``https://host/v1``.
+        kept: the file that stores the vector length.
+        query_seconds, batch_seconds: deadlines of a query call and of a batch call, retries included.
     """
 
     def __init__(
@@ -62,29 +62,29 @@ class EndpointEncoder:
 
     @property
     def name(self) -> str:
-        """The model, as the index remembers it. Its address may change."""
+        """The model's name in the index, without the endpoint's address, which may change."""
         return f"{self._model} (endpoint)"
 
     @property
     def dimension(self) -> int:
-        """The length of a vector. Raises ModelUnavailable before the endpoint has ever been asked."""
+        """The length of a vector. Raises ModelUnavailable before the first request to the endpoint."""
         if self._dimension is None:
             raise ModelUnavailable(f"The embedding endpoint {self._base_url} was not asked yet.")
         return self._dimension
 
     @property
     def window(self) -> int:
-        """How many tokens of a text are read."""
+        """Tokens of a text that are read."""
         return _WINDOW
 
     async def open(self) -> None:
-        """Ask for the length of its vectors, unless it is known. Raises ModelUnavailable."""
+        """Request the vector length unless it is known. Raises ModelUnavailable."""
         async with self._asking:
             if self._dimension is None:
                 await self.probe()
 
     async def probe(self) -> None:
-        """Embed a word, and keep the length of its vector where none is known. Raises ModelUnavailable."""
+        """Embed a word, and store the length of its vector if none is stored. Raises ModelUnavailable."""
         (vector,) = await self._within(self._seconds, [_PROBE])
         if self._dimension is None:
             self._dimension = len(vector)
@@ -96,7 +96,7 @@ class EndpointEncoder:
             await self._opened.close()
 
     async def encode_queries(self, texts: Sequence[str]) -> "Vectors":
-        """(n, dimension), float32, unit length. Repeated queries come from a cache."""
+        """Return (n, dimension), float32, unit length. Repeated queries come from a cache."""
         await self.open()
         found = {text: self._cache[text] for text in texts if text in self._cache}
         missing = [text for text in dict.fromkeys(texts) if text not in found]
@@ -107,7 +107,7 @@ class EndpointEncoder:
         return self._stacked([found[text] for text in texts])
 
     async def encode_passages(self, texts: Sequence[str]) -> "Vectors":
-        """(n, dimension), float32, unit length; a few batches at once."""
+        """Return (n, dimension), float32, unit length; a few batches run concurrently."""
         await self.open()
 
         async def encode(start: int) -> "list[Vectors]":
@@ -122,7 +122,7 @@ class EndpointEncoder:
         return self._stacked([vector for task in tasks for vector in task.result()])
 
     async def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
-        """Return an estimate for each text, by its bytes."""
+        """Estimate the number of tokens of each text from its bytes."""
         return [math.ceil(len(text.encode(errors="replace")) / _BYTES_PER_TOKEN) for text in texts]
 
     def _stacked(self, vectors: "list[Vectors]") -> "Vectors":
@@ -131,7 +131,7 @@ class EndpointEncoder:
         return np.stack(vectors) if vectors else np.zeros((0, self.dimension), dtype=np.float32)
 
     async def _within(self, seconds: float, texts: Sequence[str]) -> "list[Vectors]":
-        """Embed a batch. Raises ModelUnavailable, which says what the endpoint did."""
+        """Embed a batch. Raises ModelUnavailable, which describes the endpoint's failure."""
         from openai import OpenAIError
 
         bounded = [text.encode(errors="replace").decode()[:_LONGEST] or " " for text in texts]
@@ -140,7 +140,7 @@ class EndpointEncoder:
                 return await self._embedded(bounded)
         except TimeoutError:
             raise self._failure(f"took longer than {seconds:g} s", "Try again; it may be busy or starting.") from None
-        except (OpenAIError, ValueError, TypeError, AttributeError) as error:  # a reply of another shape
+        except (OpenAIError, ValueError, TypeError, AttributeError) as error:  # a malformed response
             raise self._failure(f"cannot be used: {_brief(error)}", "footnote doctor tries it.") from error
 
     async def _embedded(self, texts: list[str]) -> "list[Vectors]":
@@ -156,11 +156,11 @@ class EndpointEncoder:
                 raise
         if len(texts) == 1:
             raise ValueError("its reply has no vector")
-        half = len(texts) // 2  # refused as too much, or answered in part
+        half = len(texts) // 2  # refused as too large, or answered in part
         return [*await self._embedded(texts[:half]), *await self._embedded(texts[half:])]
 
     def _checked(self, numbers: Sequence[float]) -> "Vectors":
-        """Return a vector of unit length. Raises ModelUnavailable for another length than before."""
+        """Return a vector of unit length. Raises ModelUnavailable if its dimension has changed."""
         import numpy as np
 
         vector = np.asarray(numbers, dtype=np.float32)
@@ -217,7 +217,7 @@ def _brief(error: Exception) -> str:
 
 
 def _read(file: Path, name: str) -> int | None:
-    """Return the dimension that is kept for this model; None where none is."""
+    """Return the stored dimension of this model, or None."""
     try:
         kept = json.loads(file.read_text("utf-8"))
         return int(kept["dimension"]) if kept["model"] == name else None

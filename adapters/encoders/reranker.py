@@ -1,7 +1,7 @@
-"""Reranking with a sentence-transformers cross-encoder, where one is to be had.
+"""Optional reranking with a sentence-transformers cross-encoder.
 
-No cross-encoder comes with a package, so on a machine without network there may be none. Then the fused order stands:
-that is said once, shown by ``available`` and ``reason``, and not tried again for every question.
+No cross-encoder is packaged, so an offline machine may have none. The fused order is then used. This is reported once,
+available in ``available`` and ``reason``, and not retried for every question.
 """
 
 import asyncio
@@ -18,15 +18,15 @@ DEFAULT = "cross-encoder/ms-marco-MiniLM-L6-v2"
 _BATCH = 16
 _LOAD_SECONDS = 300.0
 _SECONDS = 30.0
-_WAIT_FOR_LOADING = 6.0  # of one question; a download takes longer, and then only later questions are reranked
+_WAIT_FOR_LOADING = 6.0  # of one question; a download takes longer, so only later questions are reranked
 
 
 class CrossEncoderReranker:
-    """``Reranker`` of a model by its name or path. Loads at the first use, or at ``open``.
+    """``Reranker`` with a model by name or path. It loads at the first use or in ``open``.
 
     Args:
-        model: empty for the default, ``none`` to go without.
-        say: told once, in a sentence, when there is no model.
+        model: empty for the default, ``none`` for no reranker.
+        say: called once with a message if there is no model.
     """
 
     def __init__(self, model: str = DEFAULT, *, say: Callable[[str], None] | None = None) -> None:
@@ -48,7 +48,7 @@ class CrossEncoderReranker:
         return self._model is not None
 
     async def open(self) -> None:
-        """Try to load the model, once; without one, say so once and go on. Never raises for a missing model."""
+        """Try to load the model once and report a failure once. Never raises for a missing model."""
         if self._model is not None or self.reason:
             return
         if self._loading is None:
@@ -56,14 +56,14 @@ class CrossEncoderReranker:
         await asyncio.shield(self._loading)
 
     async def close(self) -> None:
-        """Let go of the thread."""
+        """Shut down the thread."""
         if self._loading is not None:
             self._loading.cancel()
             await asyncio.gather(self._loading, return_exceptions=True)
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float] | None:
-        """Return a probability in [0, 1] for each text, or None when there is no model, or none yet."""
+        """Return a probability in [0, 1] for each text, or None if there is no model, or not yet."""
         if self._model is None and not self.reason:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_WAIT_FOR_LOADING):
@@ -96,7 +96,7 @@ class CrossEncoderReranker:
     def _predict(self, query: str, texts: list[str]) -> list[float]:
         from torch.nn import Sigmoid
 
-        # The logistic function of the one logit: MS MARCO models are trained so, whatever they apply by default.
+        # The logistic function of the single logit: MS MARCO models are trained like this, whatever their default.
         scores = self._model.predict(
             [(query, text) for text in texts], batch_size=_BATCH, show_progress_bar=False, activation_fn=Sigmoid()
         )
@@ -104,7 +104,7 @@ class CrossEncoderReranker:
 
 
 def _cross_encoder(location: str, **how: Any) -> Any:
-    """Import the class only where there is a model to load: the import takes seconds, and most machines have none."""
+    """Create the model; the import takes seconds, and most machines have no model to load."""
     from sentence_transformers import CrossEncoder
 
     return CrossEncoder(location, **how)

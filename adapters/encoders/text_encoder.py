@@ -1,13 +1,12 @@
-"""Vectors from any sentence-transformers model, never on the event loop.
+"""Vectors from any sentence-transformers model, computed off the event loop.
 
-A thread for queries and, where there are two cores, two for passages, so that a query is never behind a batch of them;
-where there are fewer than four, long passages, and more texts than an answer asks for, take but one of the two. Each
-has the model with a tokenizer of its own, which is not to be used by two at once; the weights are the same ones in
-memory.
+One thread encodes queries and, with two cores or more, two threads encode passages, so that a query never waits for
+passages. With fewer than four cores, long passages and bulk calls use only one of the two. Each thread has a copy of
+the model with its own tokenizer, which is not thread-safe; the copies share the weights.
 
-Queries that come while one is encoded go together after it: fifty at once cost the processor what ten do one by one.
-All run in bfloat16 where the processor computes in it: three times as many passages a second as ``encode`` with its
-defaults, a query in 0.7 of its time, at a cosine of 0.9999 and nDCG@10 within 0.002 of float32
+Queries that arrive while one is encoded are batched: fifty at once cost as much CPU time as ten one by one. The model
+runs in bfloat16 if the processor supports it. That encodes three times as many passages a second as ``encode`` with its
+defaults, and a query in 0.7 of the time, at a cosine of 0.9999 and nDCG@10 within 0.002 of float32
 (research/measure/encoding.py).
 """
 
@@ -31,12 +30,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_BATCH = 8  # passages at once: fastest in bfloat16 (78 a second; 61 with 32), and a short hold on the processor
-_SHORT = 40  # characters; of a word or two
-_BRIEF = 400  # characters of a sentence with its heading, as answers are chosen from
-_FOR_AN_ANSWER = 128  # sentences or words of one call; more are an ingest's, which leaves a thread to those who ask
-_BRIEF_BATCH = 4  # of a dozen or two sentences, so that two cores end together: a batch holds one for 30 ms
-_SHORT_BATCH = 32  # single words: as wide as the longest among them, so that more at once are mostly padding
+_BATCH = 8  # passages at once: fastest in bfloat16 (78 a second; 61 with 32), and short on the processor
+_SHORT = 40  # characters of a word or two
+_BRIEF = 400  # characters of a sentence with its heading, the unit that answers are chosen from
+_FOR_AN_ANSWER = 128  # sentences or words per call; larger calls are an ingest, which leaves one thread for questions
+_BRIEF_BATCH = 4  # for a dozen or two sentences, so that two cores finish together; a batch takes 30 ms
+_SHORT_BATCH = 32  # single words; a batch is as wide as its longest word, so larger batches are mostly padding
 _CACHED_QUERIES = 2_048  # vectors; 3 MB
 _QUERIES_AT_ONCE = 16
 _FEW_QUERIES = 4  # fewer are encoded one by one
@@ -48,40 +47,40 @@ _CORES_FOR_TWO = 4
 
 
 class SentenceTransformerEncoder:
-    """``Encoder`` of a model by its name or path; the default one is packaged and needs no network.
+    """``Encoder`` with a model by name or path; the default model is packaged and needs no network.
 
-    Loads at the first use, or at ``open``. Raises ModelUnavailable when the model is not to be had or hangs.
+    It loads at the first use or in ``open``. Raises ModelUnavailable if the model cannot be loaded or hangs.
     """
 
     def __init__(self, model: str = "", *, reduced_precision: bool = True) -> None:
         self._files = find_model(model)
         self._reduced = reduced_precision
-        # A query is too short to be shared between cores: 8 ms of processor time on one; on two, whose threads spin at
-        # every barrier while other work holds a core, 210 ms and thirty times as long. So are the sentences that an
-        # answer is chosen from; and whoever ingests leaves the other cores to those who ask.
+        # A query is too short to split between cores. It takes 8 ms of CPU time on one core. On two, 210 ms and thirty
+        # times as long, because threads spin at every barrier while other work occupies a core. The same holds for the
+        # sentences that an answer is chosen from. An ingest must leave the other cores to questions.
         self._query_thread = ThreadPoolExecutor(1, thread_name_prefix="encode-queries", initializer=use_one_core)
         self._at_once = max(passage_threads(), min(2, available_cores()))
         self._passage_thread = ThreadPoolExecutor(
             self._at_once, thread_name_prefix="encode-passages", initializer=use_one_core
         )
         self._loading = threading.Lock()
-        self._pattern: Any = None  # the model as it was loaded, never used: each thread's own is copied from it
+        self._pattern: Any = None  # the loaded model, never used itself: each thread works on a copy
         self._own = threading.local()
         self._brief_turns = asyncio.Semaphore(self._at_once)
-        self._passage_turns = asyncio.Semaphore(passage_threads())  # ingests take turns at the threads, batch by batch
+        self._passage_turns = asyncio.Semaphore(passage_threads())  # ingests share the passage threads batch by batch
         self._one_query_batch = asyncio.Lock()
-        self._asked: dict[str, int] = {}  # queries that wait to be encoded, and how many wait for each
-        self._dimension: int | None = None  # read from a file once, not with every batch
+        self._asked: dict[str, int] = {}  # queries waiting to be encoded, with the number of waiting callers
+        self._dimension: int | None = None  # cached, so that the file is not read for every batch
         self._cache: LRUCache[str, Vectors] = LRUCache(_CACHED_QUERIES)
 
     @property
     def name(self) -> str:
-        """The model, as the index remembers it: never a path that changes with the machine, for the packaged one."""
+        """The model's name in the index; for the packaged model, never a machine-dependent path."""
         return self._files.name
 
     @property
     def dimension(self) -> int:
-        """The length of a vector. Before ``open`` it is known only where the model's files are on this machine."""
+        """The length of a vector. Before ``open`` it is known only if the model's files are on this machine."""
         if self._dimension is None:
             self._dimension = self._files.dimension()
         if self._dimension is None and self._pattern is not None:
@@ -92,23 +91,23 @@ class SentenceTransformerEncoder:
 
     @property
     def window(self) -> int:
-        """How many tokens of a text the model reads, its two special ones included."""
+        """Maximum number of tokens of a text, including two special tokens."""
         known = self._files.window()
         if known is None and self._pattern is not None:
             known = self._pattern.max_seq_length
         return known or 256
 
     async def open(self) -> None:
-        """Load the model for queries now, so that the first question need not wait for it."""
+        """Load the model for queries now, so that the first question does not wait for it."""
         await self._in_thread(self._query_thread, self._model, _LOAD_SECONDS)
 
     async def close(self) -> None:
-        """Let go of the threads; what they are computing is finished in the background."""
+        """Shut down the threads; running computations finish in the background."""
         self._query_thread.shutdown(wait=False, cancel_futures=True)
         self._passage_thread.shutdown(wait=False, cancel_futures=True)
 
     async def encode_queries(self, texts: Sequence[str]) -> "Vectors":
-        """(n, dimension), float32, unit length. Repeated queries come from a cache."""
+        """Return (n, dimension), float32, unit length. Repeated queries come from a cache."""
         import numpy as np
 
         wanted = dict.fromkeys(texts)
@@ -123,7 +122,7 @@ class SentenceTransformerEncoder:
         return np.stack([found[text] for text in texts])
 
     async def _encoded_together(self, missing: Sequence[str]) -> "dict[str, Vectors]":
-        """Wait for the thread. Who gets it encodes what all who wait have asked for, and leaves it in the cache."""
+        """Wait for the thread; the caller that gets it encodes the queries of all waiting callers into the cache."""
         for text in missing:
             self._asked[text] = self._asked.get(text, 0) + 1
         try:
@@ -149,7 +148,7 @@ class SentenceTransformerEncoder:
                     del self._asked[text]
 
     async def encode_passages(self, texts: Sequence[str]) -> "Vectors":
-        """(n, dimension), float32, unit length; in batches of like length, so that little is padding."""
+        """Return (n, dimension), float32, unit length; batches have texts of similar length to avoid padding."""
         import numpy as np
 
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
@@ -175,7 +174,7 @@ class SentenceTransformerEncoder:
         return vectors
 
     async def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
-        """Tokens of each text under this model, without its special ones and without truncation."""
+        """Return the number of tokens of each text, without special tokens and without truncation."""
         counts: list[int] = []
         if texts:
             await self._ensure_loaded(self._passage_thread)
@@ -184,12 +183,12 @@ class SentenceTransformerEncoder:
             counts += await self._in_thread(self._passage_thread, count, _BATCH_SECONDS)
         return counts
 
-    # --- in the threads
+    # --- run in the threads
 
     def _encode_queries(self, texts: list[str]) -> "Vectors":
-        """One by one, or in batches of one size."""
-        # Never of any size: torch's library keeps a compiled plan for each shape that it meets. With batches of 1 to 16
-        # the process grew by 270 MB in 200 of them, and went on; with these two sizes by 50, and stayed there.
+        """Encode one by one, or in batches of a fixed size."""
+        # Only two batch sizes: torch's library caches a compiled plan per shape. With batches of 1 to 16 the process
+        # grew by 270 MB in 200 batches and kept growing; with these two sizes it grew by 50 MB and stopped.
         encode = self._model().encode_query
         if len(texts) < _FEW_QUERIES:
             return _encode(encode, texts, 1)
@@ -201,7 +200,7 @@ class SentenceTransformerEncoder:
 
     def _count(self, texts: list[str]) -> list[int]:
         tokenizer = self._model().tokenizer
-        if not callable(tokenizer):  # a static model has a bare one, of the library below
+        if not callable(tokenizer):  # a static model has a plain tokenizers.Tokenizer
             return [len(one.ids) for one in tokenizer.encode_batch(texts, add_special_tokens=False)]
         found = tokenizer(
             texts,
@@ -209,12 +208,12 @@ class SentenceTransformerEncoder:
             truncation=False,
             padding=False,
             return_attention_mask=False,
-            verbose=False,  # else it warns of a text longer than the window, which is what we count for
+            verbose=False,  # otherwise it warns about texts longer than the window
         )
         return [len(ids) for ids in found["input_ids"]]
 
     def _model(self) -> Any:
-        """Return the calling thread's own copy, which shares the weights: a working tokenizer cannot be copied."""
+        """Return this thread's copy of the model, which shares the weights: a tokenizer in use cannot be copied."""
         if not hasattr(self._own, "model"):
             with self._loading:
                 if self._pattern is None:
@@ -227,11 +226,11 @@ class SentenceTransformerEncoder:
         import torch
 
         model = self._load_whole()
-        # Converted afterwards: asked for on loading, transformers would change torch's default type for every thread.
+        # Converted after loading: transformers would change torch's default dtype for every thread.
         return model.to(torch.bfloat16) if self._reduced and computes_in_bfloat16() else model
 
     def _load_whole(self) -> Any:
-        """In float32: the packaged model needs torch alone, which is imported much sooner than the library."""
+        """Load in float32; the packaged model needs only torch, which imports faster than sentence-transformers."""
         if self._files.packaged:
             from adapters.encoders.mean_pooling import MeanPoolingModel
 
@@ -241,7 +240,7 @@ class SentenceTransformerEncoder:
         return load(self._files, SentenceTransformer)
 
     async def _ensure_loaded(self, thread: ThreadPoolExecutor) -> None:
-        """Load the model under a longer deadline of its own."""
+        """Load the model with its own, longer timeout."""
         if self._pattern is None:
             await self._in_thread(thread, self._model, _LOAD_SECONDS)
 
@@ -250,19 +249,19 @@ class SentenceTransformerEncoder:
 
 
 def available_cores() -> int:
-    """Return the cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def passage_threads() -> int:
-    """How many encode long passages at once: two where there are cores for them beside those who ask, else one."""
+    """Return the number of threads for long passages: two if questions still have cores left, otherwise one."""
     return 2 if available_cores() >= _CORES_FOR_TWO else 1
 
 
 def use_one_core() -> None:
-    """For the calling thread, and for those that have not computed yet; those at work keep their number.
+    """Limit torch to one core in the calling thread, and in threads that have not computed yet.
 
-    So each of our threads says it for itself, or the number would depend on which of them comes first.
+    Each thread must call this itself. Otherwise the number would depend on which thread computes first.
     """
     import torch
 
@@ -270,7 +269,7 @@ def use_one_core() -> None:
 
 
 def computes_in_bfloat16() -> bool:
-    """Whether the processor multiplies in bfloat16 (AVX-512 BF16 or AMX); without that it is slower than float32."""
+    """Return whether the processor multiplies in bfloat16 (AVX-512 BF16 or AMX); without it, bfloat16 is slower."""
     import torch
 
     capabilities = torch.cpu.get_capabilities()
@@ -278,7 +277,7 @@ def computes_in_bfloat16() -> bool:
 
 
 def _batches(order: Sequence[int], texts: Sequence[str]) -> Iterator[Sequence[int]]:
-    """Yield the positions of texts, longest first, cut into batches by the length of each one's first."""
+    """Yield batches of text positions, longest first; the first text of a batch determines its size."""
     start = 0
     while start < len(order):
         size = _batch_size(len(texts[order[start]]))
@@ -287,14 +286,14 @@ def _batches(order: Sequence[int], texts: Sequence[str]) -> Iterator[Sequence[in
 
 
 def _batch_size(characters: int) -> int:
-    """How many texts of this length and less are encoded at once."""
+    """Return the batch size for texts up to this length."""
     if characters <= _SHORT:
         return _SHORT_BATCH
     return _BRIEF_BATCH if characters <= _BRIEF else _BATCH
 
 
 def _encode(encode: Callable[..., Any], texts: list[str], batch: int) -> "Vectors":
-    """Return unit vectors in float32; scaled here, because bfloat16 would scale to within a percent only."""
+    """Return unit vectors in float32, normalized here because bfloat16 is only precise to about a percent."""
     import numpy as np
 
     raw = np.asarray(encode(texts, batch_size=batch, show_progress_bar=False), dtype=np.float32)

@@ -1,7 +1,7 @@
-"""Bytes set aside for a while as files of one folder: copies of what was removed, and what waits to be read.
+"""Blob store in a local folder: copies of removed documents, and documents waiting to be read.
 
-Each is written beside its place and moved there, so that a file that is there is whole. Only this machine has them:
-workers on several machines share the folder, or do without what it holds.
+A file is written under a temporary name and then renamed, so existing files are complete. The folder is local: workers
+on several machines must share it, or go without its files.
 """
 
 import asyncio
@@ -23,23 +23,23 @@ _ENTRY = re.compile(r"[0-9a-f]{40}")
 
 
 class FolderBlobStore(BlobStore):
-    """Files below ``folder``, which is made when it is first needed, for its owner's eyes only."""
+    """Blob store in ``folder``, which is created at the first use, readable only by its owner."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     async def keep(self, name: str, data: bytes) -> None:
-        """Keep them durably. Raises DocumentRejected when there is no room."""
+        """Store the bytes durably. Raises DocumentRejected if the disk is full."""
         await self.keep_entry(self._path(name).name, data)
 
     async def entries(self) -> AsyncIterator[tuple[str, bytes]]:
-        """Everything that is kept: (a file's name, its bytes); what goes meanwhile is left out."""
+        """Yield (file name, bytes) of every blob; skip files that are deleted in between."""
         for path in await asyncio.to_thread(self._files):
             with suppress(FileNotFoundError):
                 yield path.name, await asyncio.to_thread(path.read_bytes)
 
     async def keep_entry(self, entry: str, data: bytes) -> None:
-        """Keep what ``entries`` gave. Raises DocumentRejected when there is no room, or that is no name of ours."""
+        """Store an item from ``entries``. Raises DocumentRejected if the disk is full or the name is invalid."""
         if not _ENTRY.fullmatch(entry):
             raise DocumentRejected(f"{entry[:80]!r} is not the name of a stored file.")
         try:
@@ -52,31 +52,31 @@ class FolderBlobStore(BlobStore):
             raise DocumentRejected(f"The file cannot be stored: {reason}.", remedy=remedy) from error
 
     async def read(self, name: str) -> bytes | None:
-        """Return the bytes; None when they are not there (any more)."""
+        """Return the bytes, or None if they do not exist."""
         try:
             return await asyncio.to_thread(self._path(name).read_bytes)
         except OSError:
             return None
 
     async def sizes(self, names: Collection[str]) -> Mapping[str, int]:
-        """Of each of these names that is there, how many bytes."""
+        """Return the size in bytes of each of these names that exists."""
         return await asyncio.to_thread(self._sizes, names)
 
     async def forget(self, name: str) -> None:
-        """Remove them, if they are there."""
+        """Delete the bytes, if they exist."""
         await asyncio.to_thread(self._path(name).unlink, missing_ok=True)
 
     async def sweep(self, older_than: timedelta, *, sparing: Collection[str] = ()) -> int:
-        """Remove everything that was kept longer ago, but for what these names name; how many."""
+        """Delete every older blob except those named in ``sparing``; return their number."""
         return await asyncio.to_thread(self._sweep, time.time() - older_than.total_seconds(), sparing)
 
     def _path(self, name: str) -> Path:
-        """Where it lies: under a digest, because names come from outside."""
+        """Return the path of a blob: a digest, because names are untrusted."""
         return self._folder / hashlib.sha256(name.encode()).hexdigest()[:40]
 
     def _write(self, path: Path, data: bytes) -> None:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft = path.with_suffix(f".{secrets.token_hex(8)}")  # no pid: containers that share the folder are all 1
+        draft = path.with_suffix(f".{secrets.token_hex(8)}")  # no pid: it is 1 in every container
         try:
             with draft.open("wb") as file:
                 file.write(data)
@@ -95,7 +95,7 @@ class FolderBlobStore(BlobStore):
         return found
 
     def _files(self) -> list[Path]:
-        """Return what is there, without drafts of what is just being written."""
+        """Return the stored files, without unfinished drafts."""
         if not self._folder.is_dir():
             return []
         return sorted(path for path in self._folder.iterdir() if _ENTRY.fullmatch(path.name) and path.is_file())
@@ -112,7 +112,7 @@ class FolderBlobStore(BlobStore):
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a new name in it outlast a power cut, as what it names does."""
+    """Fsync the folder, so that a new name survives a power failure like its content."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

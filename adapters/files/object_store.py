@@ -1,7 +1,6 @@
-"""Bytes set aside in a store that every worker reaches: S3 and what speaks like it, or whatever else fsspec knows.
+"""Blob store that every worker can reach: S3, compatible services, or any other fsspec store.
 
-Objects appear whole or not at all. Their names are digests, as those of ``FolderBlobStore`` are: a backup of the one
-goes into the other.
+Writes are atomic. Names are digests, as in ``FolderBlobStore``, so a backup of one store can be restored to the other.
 """
 
 import asyncio
@@ -18,48 +17,48 @@ from core.ports.catalog import BlobStore
 T = TypeVar("T")
 
 _ENTRY = re.compile(r"[0-9a-f]{40}")
-_SECONDS = 60.0  # for one object
+_SECONDS = 60.0  # per object
 _LISTING_SECONDS = 600.0
-_FEW = 20  # objects that are looked at one by one
+_FEW = 20  # objects that are queried one by one
 
 
 class ObjectBlobStore(BlobStore):
-    """Objects below an address such as ``s3://bucket/footnote``, which fsspec opens at the first use.
+    """Blob store below an address such as ``s3://bucket/footnote``, which fsspec opens at the first use.
 
-    Credentials come from where the protocol's own client looks for them, as AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL.
+    Credentials come from the protocol's own client, for example AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL.
     """
 
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
         self._opened: tuple[Any, str] | None = None
-        self._threads = ThreadPoolExecutor(4, thread_name_prefix="footnote-blobs")  # none of those that others need
+        self._threads = ThreadPoolExecutor(4, thread_name_prefix="footnote-blobs")  # never blocks other threads
 
     async def keep(self, name: str, data: bytes) -> None:
-        """Keep them durably. Raises StoreUnavailable."""
+        """Store the bytes durably. Raises StoreUnavailable."""
         await self.keep_entry(_entry(name), data)
 
     async def keep_entry(self, entry: str, data: bytes) -> None:
-        """Keep what ``entries`` gave. Raises DocumentRejected when that is no name of ours, StoreUnavailable."""
+        """Store an item from ``entries``. Raises DocumentRejected if the name is not one of ours, StoreUnavailable."""
         if not _ENTRY.fullmatch(entry):
             raise DocumentRejected(f"{entry[:80]!r} is not the name of a stored file.")
         await self._call(lambda fs, root: fs.pipe_file(f"{root}/{entry}", data))
 
     async def read(self, name: str) -> bytes | None:
-        """Return the bytes; None when they are not there (any more). Raises StoreUnavailable."""
+        """Return the bytes, or None if they do not exist. Raises StoreUnavailable."""
         return await self._read(_entry(name))
 
     async def sizes(self, names: Collection[str]) -> Mapping[str, int]:
-        """Of each of these names that is there, how many bytes; by one listing where they are many."""
+        """Return the size in bytes of each of these names that exists; use one listing for many names."""
         entries = {_entry(name): name for name in names}
         found = await self._call(lambda fs, root: _list_sizes(fs, root, entries), _LISTING_SECONDS)
         return {entries[entry]: size for entry, size in found.items() if entry in entries}
 
     async def forget(self, name: str) -> None:
-        """Remove them, if they are there. Raises StoreUnavailable."""
+        """Delete the bytes, if they exist. Raises StoreUnavailable."""
         await self._forget(_entry(name))
 
     async def sweep(self, older_than: timedelta, *, sparing: Collection[str] = ()) -> int:
-        """Remove everything that was kept longer ago, but for what these names name; how many."""
+        """Delete every older blob except those named in ``sparing``; return their number."""
         before, spared = datetime.now(UTC) - older_than, {_entry(name) for name in sparing}
 
         def old(fs: Any, root: str) -> list[str]:
@@ -72,7 +71,7 @@ class ObjectBlobStore(BlobStore):
         return len(found)
 
     async def entries(self) -> AsyncIterator[tuple[str, bytes]]:
-        """Everything that is kept: (an object's name, its bytes); what goes meanwhile is left out."""
+        """Yield (object name, bytes) of every blob; skip objects that are deleted in between."""
         for entry in await self._call(_list_entries, _LISTING_SECONDS):
             if (data := await self._read(entry)) is not None:
                 yield entry, data
@@ -96,7 +95,7 @@ class ObjectBlobStore(BlobStore):
         await self._call(forget)
 
     async def _call(self, do: Callable[[Any, str], T], seconds: float = _SECONDS) -> T:
-        """``do`` in a thread. Raises StoreUnavailable, or ConfigurationError where the protocol is not there."""
+        """Run ``do`` in a thread. Raises StoreUnavailable, or ConfigurationError if the protocol is not installed."""
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: do(*self._open()))
@@ -104,7 +103,7 @@ class ObjectBlobStore(BlobStore):
             raise ConfigurationError(
                 f"BLOB_STORE_URL cannot be used: {error}.", remedy="For s3:// install footnote[s3]."
             ) from error
-        except OSError as error:  # TimeoutError too; s3fs turns what the service says into these
+        except OSError as error:  # includes TimeoutError; s3fs translates service errors to OSError
             said = " ".join(str(error).split())[:160] or type(error).__name__
             raise StoreUnavailable(
                 f"The file store failed: {said}.", remedy="Check BLOB_STORE_URL and its credentials."

@@ -1,7 +1,7 @@
-"""Secrets of connections, encrypted with a key from the settings, or one that lies in the data directory.
+"""Encryption of connection secrets, with a key from the settings or from a file in the data directory.
 
-The key is no part of a backup: whoever holds a backup alone cannot use the tokens in it. Whoever can read the data
-directory of an installation without a key of its own, or the memory of its processes, can.
+A backup does not contain the key, so its tokens cannot be used without it. Without a key in the settings, anyone who
+can read the data directory can decrypt them. So can anyone who can read the memory of the processes.
 """
 
 import os
@@ -21,17 +21,17 @@ SHORTEST = 32  # characters of a key that a person sets
 
 
 class FernetBox(SecretBox):
-    """Encrypts with Fernet (AES-128-CBC and HMAC-SHA256). The key is read or made at the first use."""
+    """Secret box with Fernet (AES-128-CBC and HMAC-SHA256). The key is read or created at the first use."""
 
     def __init__(self, home: Path, key: str = "") -> None:
         self._home, self._key = home, key
 
     def seal(self, secret: str) -> str:
-        """Return the secret, encrypted. Raises ConfigurationError."""
+        """Return the encrypted secret. Raises ConfigurationError."""
         return self._fernet.encrypt(secret.encode()).decode()
 
     def unseal(self, sealed: str) -> str:
-        """Return the secret. Raises ConfigurationError where it was encrypted with another key."""
+        """Return the decrypted secret. Raises ConfigurationError if it was encrypted with another key."""
         try:
             return self._fernet.decrypt(sealed.encode()).decode()
         except InvalidToken:
@@ -60,7 +60,7 @@ def _read(path: Path) -> str:
 
 
 def _own_key(path: Path) -> str:
-    """Return the key in the data directory, made for its owner alone where there is none; the first process wins."""
+    """Return the key in the data directory; create it, readable only by its owner, if it is missing."""
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
             file.write(Fernet.generate_key().decode())

@@ -1,4 +1,4 @@
-"""What a collection remembers about itself, as JSON in its description: which one it is, its model, its layout."""
+"""Metadata of a collection, stored as JSON in its description: identity, model, schema version."""
 
 import json
 import uuid
@@ -7,13 +7,13 @@ from typing import Self
 
 from core.model.errors import IndexMismatch
 
-# 1 (said nowhere): the first version's, with or without the number of a row's base. 2: has an identity.
+# 1 (not written to the record): first version, with or without base hashes. 2: has an identity.
 SCHEMA = 2
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionRecord:
-    """``model`` and ``dimension`` of the vectors; ``identity`` is this collection's alone, empty before schema 2."""
+    """``model`` and ``dimension`` of the vectors; ``identity`` is unique to the collection, empty before schema 2."""
 
     model: str
     dimension: int
@@ -22,12 +22,12 @@ class CollectionRecord:
 
     @classmethod
     def new(cls, model: str, dimension: int) -> Self:
-        """Of a collection that is about to be created."""
+        """Return the record of a new collection, with a new identity."""
         return cls(model, dimension, SCHEMA, uuid.uuid4().hex)
 
     @classmethod
     def of(cls, description: str) -> Self:
-        """As a collection tells it; of one that is not ours, a record that no check lets pass."""
+        """Parse a collection's description; for a foreign collection, return a record that fails every check."""
         try:
             kept = json.loads(description)
             return cls(
@@ -37,13 +37,13 @@ class CollectionRecord:
             return cls("something else", 0)
 
     def to_json(self) -> str:
-        """As it is kept on the collection; ``of`` reads it."""
+        """Return the record as JSON for the collection's description; ``of`` parses it."""
         return json.dumps(asdict(self))
 
     def check(self, model: str, dimension: int) -> None:
-        """Raise IndexMismatch unless this model may write here, and this version of Footnote can read what is there.
+        """Raise IndexMismatch unless model and dimension match and this version of Footnote supports the schema.
 
-        Collections of schema 1 are read and written as they are.
+        Collections of schema 1 are read and written unchanged.
         """
         if self.schema > SCHEMA:
             raise IndexMismatch(

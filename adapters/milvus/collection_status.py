@@ -1,4 +1,4 @@
-"""What a Milvus server says of our collection: its indexes, whether it is loaded, how often, and how it is spread."""
+"""Status of our collection on a Milvus server: indexes, load state, replicas and partition key."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ LOADED = "Loaded"
 
 @dataclass(frozen=True, slots=True)
 class FieldIndex:
-    """The index of one field: its type, and how far it is built."""
+    """The index of one field: its type and build progress."""
 
     field: str
     kind: str
@@ -21,13 +21,13 @@ class FieldIndex:
 
     @property
     def is_built(self) -> bool:
-        """Whether searches need not look at rows one by one."""
+        """Whether the index covers all rows, so that searches need no brute force."""
         return self.state == FINISHED and not self.pending_rows
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionStatus:
-    """As of now. ``partition_key`` is a field's name, empty where rows are not spread by one (docs/scale.md)."""
+    """Current status. ``partition_key`` is a field name, or empty without one (docs/scale.md)."""
 
     version: str
     indexes: Sequence[FieldIndex]
@@ -37,17 +37,17 @@ class CollectionStatus:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether it can be searched."""
+        """Whether the collection can be searched."""
         return self.load_state == LOADED
 
     @property
     def missing_indexes(self) -> frozenset[str]:
-        """Fields that a search needs an index of, and that have none."""
+        """Fields that need an index for search but have none."""
         return frozenset(INDEXED) - {one.field for one in self.indexes}
 
 
 def read_status(client: Any, collection: str, seconds: float) -> CollectionStatus:
-    """Ask a server; it blocks. Raises MilvusException. Milvus Lite knows no versions, states or replicas."""
+    """Query a server (blocking). Raises MilvusException. Milvus Lite has no versions, states or replicas."""
     described = client.describe_collection(collection, timeout=seconds)
     names = client.list_indexes(collection, timeout=seconds)
     indexes = [_field_index(client.describe_index(collection, name, timeout=seconds)) for name in names]

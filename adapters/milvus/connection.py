@@ -1,8 +1,8 @@
-"""A connection to Milvus that never blocks the event loop, reconnects once, and speaks in core's errors.
+"""Connection to Milvus that never blocks the event loop, reconnects once, and raises core's errors.
 
-The synchronous client in a few threads, not ``AsyncMilvusClient``: two legs took 6.5 ms this way and 6.1 ms that way on
-30,000 passages, but the asynchronous client serialises an insert of 500 vectors on the event loop, which stops it for
-70 ms.
+It runs the synchronous client in a few threads instead of ``AsyncMilvusClient``. The two legs of a search took 6.5 ms
+this way and 6.1 ms with the asynchronous client on 30,000 passages. But that client serialises an insert of 500 vectors
+on the event loop, which blocks it for 70 ms.
 """
 
 import asyncio
@@ -23,21 +23,21 @@ T = TypeVar("T")
 
 _THREADS = 8
 _CONNECT_SECONDS = 10.0
-# How pymilvus says that it has tried a call again and again: how long, and what came of the last time.
+# Messages of pymilvus after it has exhausted its retries: the duration and the last error.
 _RETRIED = re.compile(
     r"\[\w+\] Retry (?:timeout: (?P<seconds>[\d.]+)s|run out of .*? times)(?:, (?P<last>.*))?", re.DOTALL
 )
-_INTERNAL = "internal error"  # what the embedded server says of a page of its file that it cannot read
-_CONNECT_FAILED = 2  # pymilvus.client.types.Status.CONNECT_FAILED: nothing listens there any more
+_INTERNAL = "internal error"  # message of the embedded server for an unreadable page of its file
+_CONNECT_FAILED = 2  # pymilvus.client.types.Status.CONNECT_FAILED: nothing listens there
 
 
 def is_server(uri: str) -> bool:
-    """Whether this is the address of a server, rather than the path of a database file."""
+    """Return whether this is the address of a server rather than the path of a database file."""
     return "://" in uri or uri.startswith("unix:")
 
 
 class MilvusConnection:
-    """Calls on one Milvus: a server by its address, or the embedded one of a database file."""
+    """Connection to one Milvus: a server by its address, or the embedded one of a database file."""
 
     def __init__(self, uri: str, token: str = "", *, collection: str = "") -> None:
         self.uri = uri
@@ -47,7 +47,7 @@ class MilvusConnection:
         self._generation = 0
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="milvus")
         self._reconnecting = asyncio.Lock()
-        self._changing = threading.Lock()  # a connect whose caller gave up goes on in its thread
+        self._changing = threading.Lock()  # a connect continues in its thread after its caller gave up
 
     @property
     def is_server_owner(self) -> bool:
@@ -56,7 +56,7 @@ class MilvusConnection:
 
     @property
     def is_lite(self) -> bool:
-        """Whether this is Milvus Lite: of a database file, or another program's, whose socket is the address."""
+        """Whether this is Milvus Lite: of a database file, or another process's, addressed by its socket."""
         return self._embedded is not None or self.uri.startswith("unix:")
 
     async def open(self) -> None:
@@ -64,10 +64,10 @@ class MilvusConnection:
         await self._in_thread(self._connect, _CONNECT_SECONDS + 60)
 
     async def call(self, do: Callable[[Any], T], seconds: float) -> T:
-        """``do(client)`` in a thread; ``do`` passes ``seconds`` on as its timeout.
+        """Run ``do(client)`` in a thread; ``do`` passes ``seconds`` on as its timeout.
 
-        A call that finds nothing listening, or whose client another call has closed to reconnect, is made once more
-        on a new connection: the process that held the embedded server may have ended. Raises StoreUnavailable.
+        A call is retried once on a new connection if nothing listens, or if another call has closed its client to
+        reconnect: the process that ran the embedded server may have ended. Raises StoreUnavailable.
         """
         generation = self._generation
         try:
@@ -82,56 +82,56 @@ class MilvusConnection:
                 raise StoreUnavailable(str(error), remedy=self._remedy()) from error
 
     async def revive(self) -> None:
-        """Start the embedded server again if it was ours and has died: the others of its file wait for us to."""
+        """Restart the embedded server if this process owned it and it has died; other processes rely on that."""
         if self._embedded is None:
             return
         async with self._reconnecting:
             if self._client is None or self._embedded.has_died:
-                with suppress(StoreUnavailable):  # tried again by the next look, or the next call
+                with suppress(StoreUnavailable):  # the next check or the next call retries
                     await self._in_thread(self._connect, _CONNECT_SECONDS + 60)
 
     async def close(self) -> None:
         """Disconnect for good."""
-        self._threads.shutdown(wait=False)  # first: what is cut short here must not connect anew
+        self._threads.shutdown(wait=False)  # first, so that cancelled work does not reconnect
         await self.disconnect()
 
     async def disconnect(self) -> None:
-        """Disconnect; end the embedded server if it is ours. ``open`` may follow."""
+        """Disconnect and stop the embedded server if it is ours. ``open`` may follow."""
         await asyncio.get_running_loop().run_in_executor(None, self._disconnect)
 
     async def check_file(self) -> None:
-        """Raise StoreUnavailable where the embedded database's file is damaged."""
+        """Raise StoreUnavailable if the embedded database's file is damaged."""
         if self._embedded is not None:
             await asyncio.to_thread(self._embedded.check_file)
 
     async def check_room(self) -> None:
-        """Raise DiskFull where the embedded database's disk has no room for more."""
+        """Raise DiskFull if the embedded database's disk is full."""
         if self._embedded is not None:
             await asyncio.to_thread(self._embedded.check_room)
 
     async def check_stored(self, ids: Collection[str]) -> None:
-        """Raise StoreUnavailable where the embedded database's file lacks some of these rows."""
+        """Raise StoreUnavailable if some of these rows are missing in the embedded database's file."""
         if self._embedded is not None:
             await asyncio.to_thread(self._embedded.check_stored, ids)
 
     async def _attempt(self, do: Callable[[Any], T], seconds: float) -> T:
-        from grpc import RpcError  # type: ignore[import-untyped] # pymilvus lets some of gRPC's errors through
+        from grpc import RpcError  # type: ignore[import-untyped] # pymilvus does not wrap all gRPC errors
         from pymilvus.exceptions import MilvusException
 
         def call_client() -> T:
             client = self._client
-            if client is None:  # another call is reconnecting, or the last one that tried could not
+            if client is None:  # another call is reconnecting, or the last reconnect failed
                 raise _NothingListens(f"Milvus at {self.uri} does not answer.")
             try:
                 return do(client)
             except Exception as error:
                 if client is self._client:
                     raise
-                # Another call has reconnected meanwhile, and closed this client, whatever that looks like here.
+                # Another call has reconnected and closed this client, whatever the error looks like here.
                 raise _NothingListens(f"Milvus at {self.uri} does not answer.") from error
 
         try:
-            # Twice: a call may wait for a thread about as long as it may take.
+            # Twice, because a call may wait for a thread about as long as it may run.
             return await self._in_thread(call_client, 2 * seconds)
         except (MilvusException, RpcError) as error:
             code = error.code() if callable(error.code) else error.code
@@ -141,7 +141,7 @@ class MilvusConnection:
             said = "did not answer in time" if "DEADLINE" in str(code) else _readable_message(message)
             remedy = None if "reports" in said else self._remedy()
             if _INTERNAL in said and self._embedded is not None:
-                await self.check_file()  # which does not find every damage
+                await self.check_file()  # which does not find all damage
                 remedy = f"If it stays so, its file is damaged. {REFILL}"
             raise StoreUnavailable(f"Milvus at {self.uri} {said}.", remedy=remedy) from error
 
@@ -164,7 +164,7 @@ class MilvusConnection:
         self._drop_client()
         address = self.uri if self._embedded is None else self._embedded.address()
         try:
-            # Not shared through pymilvus's registry: a dead connection must go when its client is closed.
+            # Not shared through pymilvus's registry: closing the client must also drop a dead connection.
             self._client = MilvusClient(uri=address, token=self._token, timeout=_CONNECT_SECONDS, dedicated=True)
         except (MilvusException, ValueError) as error:
             raise StoreUnavailable(f"Milvus at {self.uri} does not answer.", remedy=self._remedy()) from error
@@ -177,7 +177,7 @@ class MilvusConnection:
                 self._embedded.close()
 
     def _drop_client(self) -> None:
-        client, self._client = self._client, None  # before it is closed: a call that it fails looks for another one
+        client, self._client = self._client, None  # first, so that calls failed by the close reconnect
         if client is not None:
             client.close()
 
@@ -188,11 +188,11 @@ class MilvusConnection:
 
 
 class _NothingListens(FootnoteError):
-    """Nothing listens at the address."""
+    """Error of an address at which nothing listens."""
 
 
 def _readable_message(message: str) -> str:
-    """Return what pymilvus or gRPC reports, without the names of its functions, as the end of a sentence."""
+    """Return the report of pymilvus or gRPC without function names, as the end of a sentence."""
     retried = _RETRIED.fullmatch(message)
     if retried is None:
         return f"reports: {_first_line(message)}"
@@ -207,7 +207,7 @@ def _first_line(message: str) -> str:
 
 
 def _pymilvus() -> tuple[Any, Any]:
-    """pymilvus, imported late (0.4 s) and kept from writing to the terminal: we report its errors ourselves."""
+    """Import pymilvus lazily (0.4 s) and silence its logging, because we report its errors ourselves."""
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
     with _apart_from_our_settings():
@@ -220,10 +220,10 @@ def _pymilvus() -> tuple[Any, Any]:
 
 @contextmanager
 def _apart_from_our_settings() -> Iterator[None]:
-    """For while pymilvus is imported, which reads the environment too.
+    """Hide our settings from pymilvus, which reads the environment during its import.
 
-    It takes MILVUS_URI for its own, and fails on the path of a file. And it puts the .env of a checkout that holds its
-    virtual environment into the environment, secrets and all, for every child process to inherit.
+    It reads MILVUS_URI and fails if that is a file path. It also loads a checkout's .env file into the environment if
+    the virtual environment lies inside, so every child process would inherit the secrets.
     """
     apart = {"MILVUS_URI": None, "PYTHON_DOTENV_DISABLED": "1"}
     kept = {name: os.environ.pop(name, None) for name in apart}

@@ -1,9 +1,9 @@
-"""Milvus Lite's server, shared by every process that works on one database file.
+"""Milvus Lite's server, shared by every process that uses one database file.
 
-Milvus Lite must not have one file open twice: the second process would see an empty database and no error. So
-whoever holds an exclusive lock beside the file starts the server and publishes its socket there; everybody else
-connects to that socket. When the holder is gone the lock is free, and the next caller becomes the holder. Everything
-here blocks: ``MilvusConnection`` calls it in a thread. The client's side is the same pymilvus code as for a server.
+Two processes must not open the same file: the second would see an empty database and no error. The process with an
+exclusive lock beside the file (the holder) starts the server and publishes its socket there. All others connect to that
+socket. When the holder exits, the lock is released and the next caller becomes the holder. Everything here blocks, so
+``MilvusConnection`` calls it in a thread. The client uses the same pymilvus code as for a server.
 """
 
 import fcntl
@@ -25,22 +25,22 @@ from typing import IO, Any
 
 from core.model.errors import ConfigurationError, DiskFull, StoreUnavailable
 
-_NAME = re.compile(r"[a-zA-Z0-9.\-_]{1,36}")  # what Milvus Lite takes as a file name
+_NAME = re.compile(r"[a-zA-Z0-9.\-_]{1,36}")  # file names that Milvus Lite accepts
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_SOCKET_LIMIT = 100  # bytes: sun_path holds 104 on macOS and 108 on Linux, with the closing zero
-_PLAIN_PATH = re.compile(r"[\w./+=@-]+", re.ASCII)  # gRPC reads the rest of "unix:" as a URL, so nothing to escape
-_PATIENCE = 30.0  # seconds for a server to listen; its data it opens later, at the first call
-# Its logging library (glog) would write every call, 66 MB in a morning, into files in the system's temporary directory
-# that nobody removes, three for each start. Errors alone, into our own log, which begins anew with each start.
+_SOCKET_LIMIT = 100  # bytes: sun_path holds 104 on macOS and 108 on Linux, with the terminating zero
+_PLAIN_PATH = re.compile(r"[\w./+=@-]+", re.ASCII)  # gRPC parses it as a URL, so nothing that needs escaping
+_PATIENCE = 30.0  # seconds until a server listens; it opens its data later, at the first call
+# The server's logging library (glog) would log every call, 66 MB in a morning, in three new files per start in the
+# system's temporary directory, which nobody removes. Log only errors, to our own log, which is truncated at each start.
 _QUIET = {"GLOG_logtostderr": "1", "GLOG_minloglevel": "2"}
 REFILL = "Move it away: footnote kb repair then fills a new one, or footnote restore brings a backup back."
 RESERVE = 4 * 2**20  # bytes that stay free on the disk
-_LOOKS = 10  # at the file for rows that were written, before they are missing
-_PREDECESSOR = 5.0  # seconds for a server whose holder was killed to notice; it looks every two
+_LOOKS = 10  # reads of the file before written rows count as missing
+_PREDECESSOR = 5.0  # seconds for a server to notice that its holder was killed; it checks every two
 
 
 class EmbeddedMilvus:
-    """One process's share in the server of one database file."""
+    """One process's access to the shared server of one database file."""
 
     def __init__(self, database: Path, collection: str = "") -> None:
         if not _NAME.fullmatch(database.name):
@@ -51,7 +51,7 @@ class EmbeddedMilvus:
         self._database = database.absolute()
         self._collection = collection
         self._holder_path = self._database.with_name(f"{database.name}.holder")
-        # The name that milvus_lite itself would lock, so that a plain MilvusClient on the file is refused as well.
+        # The name that milvus_lite itself locks, so that a plain MilvusClient on the file is refused as well.
         self._life_path = self._database.with_name(f".{database.name}.lock")
         self._holder: IO[str] | None = None
         self._life: IO[str] | None = None
@@ -60,17 +60,17 @@ class EmbeddedMilvus:
 
     @property
     def is_server_owner(self) -> bool:
-        """Whether the server is this process's."""
+        """Whether this process runs the server."""
         return self._server is not None
 
     @property
     def has_died(self) -> bool:
-        """Whether the server was this process's, and has ended by itself."""
+        """Whether this process ran the server and the server has ended by itself."""
         server = self._server
         return server is not None and server.poll() is not None
 
     def address(self) -> str:
-        """Return the address, ``unix:/…``, of the running server, or of one started now. Raises StoreUnavailable."""
+        """Return the address (``unix:/…``) of the running server; start one if needed. Raises StoreUnavailable."""
         until = time.monotonic() + _PATIENCE
         while time.monotonic() < until:
             if self.has_died:
@@ -87,7 +87,7 @@ class EmbeddedMilvus:
         )
 
     def close(self) -> None:
-        """End the server if it is ours; others then take over. Acknowledged rows are on disk already."""
+        """Stop the server if it is ours; another process then takes over. Acknowledged rows are already on disk."""
         if self._server is not None:
             self._server.terminate()
             try:
@@ -108,20 +108,20 @@ class EmbeddedMilvus:
         self._life = self._holder = None
 
     def check_file(self) -> None:
-        """Raise StoreUnavailable where the file is damaged."""
+        """Raise StoreUnavailable if the file is damaged."""
         if is_damaged(self._database):
             raise StoreUnavailable(f"The index in {self._database} is damaged.", remedy=REFILL)
 
     def check_room(self) -> None:
-        """Raise DiskFull where less than the reserve is free. Redis and the record of a question live on the rest."""
+        """Raise DiskFull if less than the reserve is free, which Redis and the question log need."""
         if shutil.disk_usage(self._database.parent).free < RESERVE:
             raise DiskFull(self._database.parent)
 
     def check_stored(self, ids: Collection[str]) -> None:
-        """Raise StoreUnavailable where the file lacks some of these rows.
+        """Raise StoreUnavailable if some of these rows are missing in the file.
 
-        The file is read without a lock ("immutable"), because Milvus Lite fails to write while somebody reads with one.
-        What is read in the middle of another write may be garbled, so it is read a few times before it counts.
+        The file is read without a lock ("immutable"), because Milvus Lite's writes fail while a reader holds a lock. A
+        read during another write may be garbled, so it is retried a few times.
         """
         if not _IDENTIFIER.fullmatch(self._collection):
             return
@@ -150,7 +150,7 @@ class EmbeddedMilvus:
         try:
             record = json.loads(self._holder_path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            return {}  # not there, or being written
+            return {}  # missing, or being written
         return record if isinstance(record, dict) else {}
 
     def _start(self, until: float) -> None:
@@ -159,7 +159,7 @@ class EmbeddedMilvus:
         self._socket = self._choose_socket()
         self._life = self._life_path.open("a", encoding="utf-8")
         try:
-            # The server ends by itself once this lock is released, which a killed process does too: no orphan.
+            # The server exits once this lock is released, also when this process is killed, so it is never orphaned.
             fcntl.lockf(self._life, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             self.close()
@@ -185,12 +185,12 @@ class EmbeddedMilvus:
         self._publish({"pid": self._server.pid, "socket": str(self._socket)})
 
     def _index_row_ids(self) -> None:
-        """Let the server find rows by their id in its file, which is an SQLite database.
+        """Create an SQLite index on row ids in the server's file.
 
-        Milvus Lite has no index there: it reads the whole file for each batch that replaces or deletes rows, with every
-        search waiting. At 100,000 rows a batch of 500 took 226 ms of processor time without it and 50 ms with it,
-        growing with the file. The table is what Milvus Lite would create itself "if it does not exist". Nobody else
-        has the file open: we hold both locks, and the server starts after this.
+        Milvus Lite has no such index: for each batch that replaces or deletes rows it reads the whole file and blocks
+        all searches. At 100,000 rows a batch of 500 took 226 ms of CPU time without the index and 50 ms with it,
+        growing with the file. The table is the one that Milvus Lite creates "if it does not exist". Nobody else has the
+        file open: we hold both locks, and the server starts after this.
         """
         if not _IDENTIFIER.fullmatch(self._collection):
             return
@@ -210,7 +210,7 @@ class EmbeddedMilvus:
             )
         library = Path(spec.submodule_search_locations[0]) / "lib"
         paths = os.pathsep.join(filter(None, (str(library), os.environ.get("LD_LIBRARY_PATH"))))
-        home = str(self._database.parent)  # it writes to ~/.cache, which a container's user may not be able to
+        home = str(self._database.parent)  # it writes to ~/.cache, which may be read-only in a container
         with self._log_path.open("wb") as log:
             return subprocess.Popen(  # noqa: S603 - a binary of the installed package, with our own arguments
                 [
@@ -225,7 +225,7 @@ class EmbeddedMilvus:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,  # an interrupt at the terminal is ours to handle: the server ends last
+                start_new_session=True,  # we handle a terminal's interrupt; the server ends last
             )
 
     @property
@@ -246,7 +246,7 @@ class EmbeddedMilvus:
         self._holder.flush()
 
     def _outlive_predecessor(self, record: dict[str, Any]) -> None:
-        """Wait for the server of a holder that was killed; end exactly that process if it does not end itself."""
+        """Wait for the server of a killed holder to exit; kill exactly that process after a timeout."""
         pid = record.get("pid")
         until = time.monotonic() + _PREDECESSOR
         while isinstance(pid, int) and str(self._database) in _command(pid):
@@ -259,13 +259,13 @@ class EmbeddedMilvus:
 
 
 def is_damaged(database: Path) -> bool:
-    """Whether the file cannot be read as what it is, an SQLite database: a look at every page of it."""
+    """Return whether the file is not a valid SQLite database, by checking every page."""
     if not database.exists():
         return False
     try:
         with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True, timeout=5.0)) as opened:
             return bool(opened.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok")
-    except sqlite3.OperationalError:  # it may not be looked at just now
+    except sqlite3.OperationalError:  # the file cannot be read right now
         return False
     except sqlite3.DatabaseError:
         return True
@@ -282,7 +282,7 @@ def _listens(path: str) -> bool:
 
 
 def _command(pid: int) -> str:
-    """Return the command line of a process; empty when there is none, or only its remains."""
+    """Return the command line of a process; empty if it does not exist or is a zombie."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:

@@ -1,8 +1,8 @@
-"""The index in Milvus: embedded (Milvus Lite) or a server, by the same calls.
+"""The index in Milvus: embedded (Milvus Lite) or a server, through the same calls.
 
-One collection holds the passages of all knowledge bases. Each row has its vector for the dense leg, and a sparse field
-that Milvus computes from the text with its own BM25 function behind an analyzer that stems English. Which version of a
-document is visible is the catalog's business: here several versions may stand side by side.
+One collection holds the passages of all knowledge bases. Each row has a vector for the dense leg and a sparse field for
+BM25, which Milvus computes from the text with an analyzer that stems English. The catalog decides which version of a
+document is visible; the index may hold several versions.
 """
 
 import asyncio
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_BATCH = 500  # rows of a write: about 3 MB, at the very most 50 MB, where a server takes 64
+_BATCH = 500  # rows of a write: about 3 MB, at most 50 MB; a server's limit is 64
 _PAGE = 1_000  # rows of a read
 _LOOKUP = 200  # ids of one query
-_QUERY_BYTES = 8_000  # of a lexical query; a longer question adds nothing but time
+_QUERY_BYTES = 8_000  # of a lexical query; a longer one only takes more time
 
 _SEARCH_SECONDS = 10.0
 _READ_SECONDS = 30.0
@@ -61,7 +61,7 @@ _PATIENCE_WHILE_OPENING = 5.0  # seconds that a call waits for an index that ope
 
 
 class IndexState(StrEnum):
-    """How far an index is from answering."""
+    """State of an index between closed and ready."""
 
     CLOSED = "closed"
     CONNECTING = "connecting"
@@ -71,23 +71,23 @@ class IndexState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """The passages that one leg found, with their scores, and by their ids the cosines of their nearest sentences."""
+    """The passages that one leg found with their scores, and the cosines of their nearest sentences by passage id."""
 
     scored: tuple[tuple[Passage, float], ...] = ()
     nearest: Mapping[str, float] = field(default_factory=dict)
 
 
 class MilvusIndex:
-    """``Index`` on Milvus. ``open`` first; calls made while it opens wait a few seconds, then raise StoreUnavailable.
+    """``Index`` on Milvus. Call ``open`` first; calls during opening wait a few seconds, then raise StoreUnavailable.
 
     Args:
         uri: a path (embedded), ``http(s)://…`` or ``unix:/…`` (a server).
-        model: the encoder's name; the collection remembers it and refuses another.
-        dimension: the length of its vectors.
+        model: the encoder's name; the collection stores it and refuses another one.
+        dimension: the length of the encoder's vectors.
         token: ``user:password`` or an API key, for a server.
         collection: the collection's name.
-        patience: seconds that a call waits for an index that is being opened.
-        on_demand: open at the first call that needs it.
+        patience: seconds that a call waits while the index opens.
+        on_demand: open at the first call that needs the index.
     """
 
     _indexed: tuple[str, ...] = INDEXED
@@ -124,23 +124,23 @@ class MilvusIndex:
 
     @property
     def ready(self) -> bool:
-        """Whether it answers at once. Opening takes about 5 s for 100,000 passages and two minutes for 1,000,000."""
+        """Whether the index is open. Opening takes about 5 s for 100,000 passages, two minutes for 1,000,000."""
         return self.state is IndexState.READY
 
     @property
     def identity(self) -> str:
-        """Which index this is: given to a collection as it is created. What the first version created has none."""
+        """Unique id given to a collection at its creation; empty for collections of the first version."""
         return self._record.identity
 
     @property
     def is_server_owner(self) -> bool:
-        """Whether this process runs the embedded server that others share."""
+        """Whether this process runs the embedded server that other processes share."""
         return self._connection.is_server_owner
 
     async def open(self) -> None:
-        """Connect, create the collection where there is none, and load it.
+        """Connect, create the collection if it is missing, and load it.
 
-        Raises IndexMismatch when it was written with another model, StoreUnavailable when Milvus does not answer.
+        Raises IndexMismatch if it was written with another model, StoreUnavailable if Milvus does not answer.
         """
         self.state = IndexState.CONNECTING
         try:
@@ -158,20 +158,20 @@ class MilvusIndex:
         self._opened.set()
 
     async def watch(self, every: float = 2.0) -> None:
-        """Once it is open, start an embedded server of ours again when it is found dead. ``every`` is in seconds."""
+        """While the index is open, restart our embedded server if it has died. ``every`` is in seconds."""
         while True:
             await asyncio.sleep(every)
             if self.ready:
                 await self._connection.revive()
 
     async def close(self) -> None:
-        """Disconnect; an embedded server that is ours ends."""
+        """Disconnect and stop the embedded server if it is ours."""
         self.state, self._on_demand = IndexState.CLOSED, False
         self._opened.clear()
         await self._connection.close()
 
     async def status(self) -> CollectionStatus | None:
-        """Return what a server says of the collection; None for Milvus Lite. Raises StoreUnavailable."""
+        """Return the collection's status on a server; None for Milvus Lite. Raises StoreUnavailable."""
         if self._connection.is_lite:
             return None
         return await self._call(lambda client: read_status(client, self._collection, _READ_SECONDS), _READ_SECONDS)
@@ -179,12 +179,13 @@ class MilvusIndex:
     # --- reading
 
     async def search(self, text: str, vector: "Vectors", scope: Scope, limit: int) -> DenseAndBm25Hits:
-        """Both legs together, at most ``limit`` of each. A text without words has no lexical leg.
+        """Search both legs concurrently, at most ``limit`` hits each. A text without words has no lexical leg.
 
-        Stop words are dropped from the query: Milvus's analyzer knows 33, and "how", "what" and "does" among documents
-        that ask nothing are as rare as names (nDCG@10 of the lexical leg .596 with them, .656 without, on code).
+        Stop words are removed from the query. Milvus's analyzer has only 33, and in documents without questions, words
+        like "how", "what" and "does" are as rare as names (nDCG@10 of the lexical leg .596 with them, .656 without, on
+        code).
 
-        Two searches rather than ``hybrid_search``: that one returns a fused score only, and took 7.6 ms where the two
+        Two searches are used instead of ``hybrid_search``, which returns only a fused score and took 7.6 ms; the two
         together took 6.5 ms (30,000 passages, 50 of each leg).
         """
         if sees_nothing(scope) or limit < 1:
@@ -198,8 +199,8 @@ class MilvusIndex:
             return DenseAndBm25Hits(found.scored, (), found.nearest)
         try:
             async with asyncio.TaskGroup() as legs:
-                # First the quicker one: Milvus Lite looks into one field at a time, and while it looks into the other
-                # the first one's passages are made.
+                # The quicker one first: Milvus Lite searches one field at a time, and during the second search the
+                # first one's passages are built.
                 bm25 = legs.create_task(self._lexical_leg(search, lexical, vector, scope))
                 dense = legs.create_task(self._dense_leg(search, vector, scope))
         except* StoreUnavailable as failed:
@@ -216,7 +217,7 @@ class MilvusIndex:
         )
 
     async def _lexical_leg(self, search: DenseSearch, text: str, vector: "Vectors", scope: Scope) -> Leg:
-        """Search by BM25, unless the collection is empty: Milvus Lite then divides by its number of rows."""
+        """Search by BM25. An empty collection has no hits: Milvus Lite divides by its number of rows and fails."""
         try:
             return await self._call(
                 lambda client: _leg_of(search.near(client, "sparse", text), vector, scope), _SEARCH_SECONDS
@@ -227,7 +228,7 @@ class MilvusIndex:
             return Leg()
 
     async def _looks_into_lists(self) -> bool:
-        """Whether this is Milvus Lite with so many rows that a dense search sees a part of them only."""
+        """Return whether this is Milvus Lite with so many rows that a dense search covers only some of them."""
         if not self._connection.is_lite or self._rows >= INDEXED_FROM:
             return self._connection.is_lite
         if monotonic() - self._counted > _COUNT_AGAIN:
@@ -236,11 +237,11 @@ class MilvusIndex:
         return self._rows >= INDEXED_FROM
 
     def _within(self, scope: Scope) -> str:
-        """Return the scope as a filter; with base hashes, what it lets through must still be looked at (``seen``)."""
+        """Return the scope as a filter; with base hashes, check the hits' bases (``_leg_of``, ``in_scope``)."""
         return by_base_hash(scope) if self._hashed else within(scope)
 
     async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, PassageVectors]:
-        """Return the vectors of those passages that are there."""
+        """Return the stored vectors of those passages that exist."""
         import numpy as np
 
         found: dict[str, PassageVectors] = {}
@@ -252,14 +253,14 @@ class MilvusIndex:
             except StoreUnavailable:
                 if await self._count(""):
                     raise
-                return {}  # of an empty collection Milvus Lite refuses the vectors, rather than say that it has none
+                return {}  # Milvus Lite raises an error for vectors of an empty collection
             for row in rows:
                 whole = np.asarray(row["vector"], dtype=np.float32)
                 found[by_key[row["id"]]] = PassageVectors(whole, read_sentences(row["about"]))
         return found
 
     async def passages(self, document: str, version: str, scope: Scope) -> Sequence[Passage]:
-        """All passages of one version of a document, in reading order."""
+        """Return all passages of one version of a document, in reading order."""
         if sees_nothing(scope):
             return []
         condition = both(self._within(scope), equal("document", document), equal("version", version))
@@ -267,13 +268,13 @@ class MilvusIndex:
         return sorted(found, key=lambda passage: passage.ordinal)
 
     async def count(self, scope: Scope | None = None) -> int:
-        """How many passages there are; of everything when scope is None."""
+        """Return the number of passages in the scope, or in the whole index without one."""
         if scope is not None and sees_nothing(scope):
             return 0
         return await self._count("" if scope is None else within(scope))
 
     async def passage_counts(self, versions: Mapping[str, str]) -> Mapping[str, int]:
-        """How many passages of exactly these versions of documents there are."""
+        """Return the number of passages of exactly these versions of documents."""
         found: Counter[str] = Counter()
         for some in _batches(sorted(versions), _LOOKUP):
             present = await self._every(
@@ -285,7 +286,7 @@ class MilvusIndex:
         return found
 
     async def versions(self) -> Mapping[str, frozenset[str]]:
-        """Every document id present, with its versions."""
+        """Return every document id in the index with its versions."""
         present = await self._every(
             "", ["document", "version"], lambda rows: {(row["document"], row["version"]) for row in rows}
         )
@@ -297,7 +298,7 @@ class MilvusIndex:
     # --- writing
 
     async def add(self, passages: Sequence[Passage], vectors: Sequence[PassageVectors]) -> None:
-        """Insert or replace by id, in batches. This process finds them on return, others when they are confirmed."""
+        """Insert or replace by id, in batches. This process sees them on return, others after ``confirm``."""
         rows = {row["id"]: row for row in (to_row(p, v) for p, v in zip(passages, vectors, strict=True))}
         if not self._hashed:
             rows = {name: {k: v for k, v in row.items() if k != BASE_HASH} for name, row in rows.items()}
@@ -306,12 +307,12 @@ class MilvusIndex:
             await self._write(batch)
 
     async def confirm(self, document: str, version: str) -> int:
-        """How many passages of a version there are, when every reader finds them: on a server that is a time tick."""
+        """Return a version's number of passages once every reader sees them; on a server, wait for a time tick."""
         condition = both(equal("document", document), equal("version", version))
         return await self._count(condition, consistency_level="Strong")
 
     async def remove(self, document: str, *, keep_version: str | None = None) -> int:
-        """Delete a document's passages, or all but one version's; how many there were."""
+        """Delete a document's passages, or all but one version's; return how many there were."""
         other = "" if keep_version is None else f'version != "{key(keep_version)}"'
         removed = await self._delete(both(equal("document", document), other))
         if removed:
@@ -319,9 +320,9 @@ class MilvusIndex:
         return removed
 
     async def sweep(self, stale: Mapping[str, Collection[str]]) -> int:
-        """Delete exactly these versions of these documents; how many passages there were."""
+        """Delete exactly these versions of these documents; return the number of passages deleted."""
         named = [(document, versions) for document, versions in stale.items() if versions]
-        # One document at a time: Milvus Lite refuses a chain of some fifty pairs.
+        # One document at a time: Milvus Lite refuses a chain of about fifty pairs.
         swept = sum([await self._delete(both(equal("document", d), one_of("version", v))) for d, v in named])
         if swept:
             await self._catch_up()
@@ -334,7 +335,7 @@ class MilvusIndex:
         return there
 
     async def _catch_up(self) -> None:
-        """Wait for the server's next time tick: until then it shows what was deleted."""
+        """Wait for the server's next time tick; until then, it still returns deleted rows."""
         if not self._connection.is_lite:
             await self._count("", consistency_level="Strong")
 
@@ -351,7 +352,7 @@ class MilvusIndex:
         return await self._call(query, _READ_SECONDS)
 
     async def _every(self, condition: str, fields: list[str], made_of: Callable[[Iterable[Any]], T]) -> T:
-        """Return what ``made_of`` makes of every row, as they come: a million of them do not fit in a list of dicts."""
+        """Apply ``made_of`` to a stream of all rows, because a million rows do not fit in a list of dicts."""
 
         def read(client: Any) -> T:
             pages = client.query_iterator(
@@ -374,7 +375,7 @@ class MilvusIndex:
         return int(rows[0]["count(*)"])
 
     async def _write(self, rows: list[dict[str, Any]]) -> None:
-        """Write rows durably: Milvus Lite acknowledges what a full disk did not take. Raises StoreUnavailable."""
+        """Write rows durably: Milvus Lite also acknowledges rows that a full disk lost. Raises StoreUnavailable."""
         await self._connection.check_room()
         await self._change(lambda client: client.upsert(self._collection, rows, timeout=_WRITE_SECONDS))
         await self._connection.check_stored([row["id"] for row in rows])
@@ -383,7 +384,7 @@ class MilvusIndex:
         try:
             await self._call(do, _WRITE_SECONDS)
         except StoreUnavailable:
-            await self._connection.check_room()  # what Milvus Lite says of a full disk is that it does not answer
+            await self._connection.check_room()  # on a full disk, Milvus Lite only reports that it does not answer
             raise
 
     async def _call(self, do: Callable[[Any], T], seconds: float) -> T:
@@ -403,7 +404,7 @@ class MilvusIndex:
         except TimeoutError as error:
             raise StoreUnavailable("The index is still warming up.", remedy="Try again in a minute.") from error
 
-    # --- opening; these run in a thread
+    # --- opening; these methods run in a thread
 
     def _ensure_collection(self, client: Any) -> None:
         from pymilvus.exceptions import MilvusException
@@ -415,13 +416,13 @@ class MilvusIndex:
                 self._create(client)
             except MilvusException:
                 if not client.has_collection(self._collection, timeout=_READ_SECONDS):
-                    raise  # else another process created it just now
+                    raise  # otherwise another process has just created it
         described = client.describe_collection(self._collection, timeout=_READ_SECONDS)
         self._record = CollectionRecord.of(described.get("description") or "")
         self._record.check(self._model, self._dimension)
         self._hashed = any(field["name"] == BASE_HASH for field in described["fields"])
         if len(client.list_indexes(self._collection, timeout=_READ_SECONDS)) < len(self._indexed):
-            create_indexes(client, self._collection, self._indexed, _WRITE_SECONDS)  # or an earlier start was cut short
+            create_indexes(client, self._collection, self._indexed, _WRITE_SECONDS)  # an earlier start was interrupted
 
     def _create(self, client: Any) -> None:
         record = CollectionRecord.new(self._model, self._dimension)
@@ -429,7 +430,7 @@ class MilvusIndex:
 
     def _load(self, client: Any) -> None:
         client.load_collection(self._collection, timeout=_LOAD_SECONDS)
-        # Milvus Lite reads a collection at its first use.
+        # Milvus Lite loads a collection at its first use.
         counted = client.query(self._collection, filter="", output_fields=["count(*)"], timeout=_LOAD_SECONDS)
         self._rows, self._counted = int(counted[0]["count(*)"]), monotonic()
 
@@ -440,7 +441,7 @@ def _rows(pages: Any) -> Iterator[Any]:
 
 
 def _leg_of(hits: Sequence[Any], vector: "Vectors", scope: Scope) -> Leg:
-    """Return the hits as passages; the scope's own look at each, because a base's hash is only a number."""
+    """Return the hits as passages; drop those of bases outside the scope, because base hashes may collide."""
     found = [(to_passage({"id": hit["id"], **hit["entity"]}), hit) for hit in hits]
     seen = [(passage, hit) for passage, hit in found if passage.knowledge_base in scope.bases]
     cosines = cosines_of_nearest([read_sentences(hit["entity"]["about"]) for _, hit in seen], vector)

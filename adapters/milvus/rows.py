@@ -1,12 +1,11 @@
-"""What a passage looks like as a row of Milvus, and how a scope reads as its filter.
+"""Conversion between passages and Milvus rows, and of scopes to filters.
 
-Only what Milvus Lite 2.5, Standalone and Distributed all have: no partition keys (Lite has none), no filter templates
-(Lite rejects them), no function output among the fields read back.
+It uses only what Milvus Lite 2.5, Standalone and Distributed all support: no partition keys (Lite has none), no filter
+templates (Lite rejects them), no function output among the fields read back.
 
-Two things are there for speed alone, because every search pays for them. A base is also a number (the field
-``shelf``): comparing 100,000 strings takes Milvus 1.5 ms a leg and comparing as many numbers 0.1 ms. And a row's names
-stand once more in its JSON, so that a search reads two fields of each hit instead of eight. Collections without them
-go on working.
+Two things exist only for speed. A base is also stored as a number (the field ``shelf``): Milvus compares 100,000
+strings in 1.5 ms per leg and as many numbers in 0.1 ms. A row's names are repeated in its JSON, so that a search reads
+two fields per hit instead of eight. Collections without them still work.
 """
 
 import base64
@@ -24,23 +23,23 @@ from core.ports.index import PassageVectors, Scope
 
 VARCHAR_BYTES = 65_535  # Milvus's limit, in bytes of UTF-8
 KEY_BYTES = 1_024
-JSON_BYTES = 65_000  # of a field, of which Milvus takes 65,536
+JSON_BYTES = 65_000  # of a field; Milvus accepts 65,536
 SENTENCE_BYTES = 24_000  # a third more as base64: 62 sentences of 384 numbers; a batch of rows stays within 64 MB
 FIELDS = ("id", "knowledge_base", "document", "version", "section", "ordinal", "text", "about")
-HIT_FIELDS = ("text", "about")  # of a hit in a collection that has base hashes; its id comes with the score
+HIT_FIELDS = ("text", "about")  # of a hit in a collection with base hashes; its id comes with the score
 BASE_HASH = "shelf"
 _KEYS = ("id", "knowledge_base", "document", "version", "section")
-_COMPARED = 16  # bases; from there on looking each row's up in a set is cheaper than comparing it with every one
+_COMPARED = 16  # bases; with more, a set lookup per row is cheaper than one comparison per base
 
-# What a string literal of Milvus's filter language cannot carry in the same way everywhere, and our own mark.
+# Characters that string literals of Milvus's filter language do not carry the same way everywhere, and our own "%".
 _UNSAFE = re.compile(r"""[%"'\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]""")
 
 
 def key(value: str) -> str:
-    r"""``value`` as it is stored and filtered by: percent-encoded where it could end or escape a literal.
+    r"""Return ``value`` as stored and filtered by: percent-encoded where it could end or escape a literal.
 
-    Quoting rules differ (Lite does not read ``\n`` in a literal, the server refuses a raw line break), so stored keys
-    simply hold nothing that needs quoting.
+    Quoting rules differ (Lite does not read ``\n`` in a literal, the server refuses a raw line break). Stored keys
+    therefore contain nothing that needs quoting.
     """
     return _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode(errors="replace")), value)
 
@@ -57,7 +56,7 @@ def equal(field: str, value: str) -> str:
 
 
 def both(*conditions: str) -> str:
-    """All of the conditions that are not empty."""
+    """Join the conditions that are not empty with "and"."""
     return " and ".join(condition for condition in conditions if condition)
 
 
@@ -68,17 +67,17 @@ def within(scope: Scope) -> str:
 
 
 def base_hash(base: str) -> int:
-    """Return a base as a number of 62 bits. Two bases may share one, so compare the hits' own base as well."""
+    """Return a 62-bit hash of a base. Two bases may share one, so compare the hits' own base as well."""
     return int.from_bytes(blake2b(base.encode(errors="replace"), digest_size=8).digest()) >> 2
 
 
 def base_hashes(scope: Scope) -> list[int]:
-    """Return the numbers of a scope's bases."""
+    """Return the hashes of a scope's bases."""
     return sorted({base_hash(base) for base in scope.bases})
 
 
 def by_base_hash(scope: Scope) -> str:
-    """Return the scope as a filter for collections that have base hashes; check its hits with ``in_scope``."""
+    """Return the scope as a filter for collections with base hashes; check the hits with ``in_scope``."""
     numbers = base_hashes(scope)
     if len(numbers) > _COMPARED:
         bases = f"{BASE_HASH} in {numbers}"
@@ -88,19 +87,19 @@ def by_base_hash(scope: Scope) -> str:
 
 
 def in_scope(passages: Iterable[Passage], scope: Scope) -> list[Passage]:
-    """Those whose base is in the scope by its full name."""
+    """Return the passages whose base is in the scope by its full name."""
     return [passage for passage in passages if passage.knowledge_base in scope.bases]
 
 
 def sees_nothing(scope: Scope) -> bool:
-    """Whether the scope is empty, so that there is no need to ask."""
+    """Return whether the scope is empty, so that no query is needed."""
     return not scope.bases or (scope.documents is not None and not scope.documents)
 
 
 def to_row(passage: Passage, vectors: PassageVectors) -> dict[str, Any]:
-    """Return the row of a passage. ``text`` holds what is lexically indexed; the passage's own text is its end.
+    """Return the row of a passage. ``text`` is lexically indexed; its end is the passage's own text.
 
-    Raises DocumentRejected when the passage is longer than a field can hold; the chunker makes none such.
+    Raises DocumentRejected if the passage is longer than a field allows; the chunker does not produce such passages.
     """
     locator = passage.locator
     text = _clean(passage.searchable)
@@ -128,11 +127,11 @@ def to_row(passage: Passage, vectors: PassageVectors) -> dict[str, Any]:
 
 
 def to_passage(row: Mapping[str, Any]) -> Passage:
-    """Return the inverse of ``to_row``, of all ``FIELDS`` or, from a hit, of ``HIT_FIELDS`` and the id."""
+    """Convert a row with all ``FIELDS``, or a hit with ``HIT_FIELDS`` and the id, to a passage."""
     about = row["about"]
     names = [row["id"], *(about["keys"] if "keys" in about else (row[name] for name in _KEYS[1:]))]
     return Passage(
-        # Nearly no name holds anything encoded, and a search makes a hundred passages.
+        # Hardly any name is percent-encoded, and a search builds a hundred passages.
         **{name: unquote(value) if "%" in value else value for name, value in zip(_KEYS, names, strict=True)},
         ordinal=int(about["ordinal"] if "ordinal" in about else row["ordinal"]),
         title=about["title"],
@@ -146,7 +145,7 @@ def to_passage(row: Mapping[str, Any]) -> Passage:
 
 
 def _sentences_at_rest(sentences: SentenceVectors, dimension: int, room: int) -> dict[str, list[str]]:
-    """Return the vectors of the first sentences as the row's JSON, as many as there is room for."""
+    """Return the vectors of the first sentences as JSON, as many as fit."""
     if not sentences.digest:
         return {}
     numbers = sentences.numbers[: max(0, min(SENTENCE_BYTES, room * 3 // 4)) // dimension * dimension]
@@ -154,11 +153,11 @@ def _sentences_at_rest(sentences: SentenceVectors, dimension: int, room: int) ->
 
 
 def read_sentences(about: Mapping[str, Any]) -> SentenceVectors:
-    """Return the sentences' vectors of a row by its JSON; none of a row that was written before they were kept."""
+    """Return the sentence vectors of a row from its JSON; empty for rows that were written without them."""
     digest, numbers = about.get("sentences", ("", ""))
     return SentenceVectors(digest, base64.b64decode(numbers))
 
 
 def _clean(text: str) -> str:
-    """Lone surrogates, which no protocol carries, become question marks; the length stays."""
+    """Replace lone surrogates, which no protocol carries, with question marks; the length does not change."""
     return text.encode(errors="replace").decode()

@@ -1,7 +1,7 @@
-"""The collection as it is created: its fields, its BM25 function, its indexes, and which servers have what it takes.
+"""Creation of the collection: its fields, BM25 function and indexes, and the required server version.
 
-No partition key: with one, on the base's name as on its number, a real 2.3.5 server found 7 or 8 of 100 rows that had
-been upserted, because it spreads them one way and looks for them another. Milvus Lite 2.5 has none at all.
+It has no partition key. With one (base name or hash), a real 2.3.5 server found only 7 or 8 of 100 upserted rows,
+because its hashing differs between writes and reads. Milvus Lite 2.5 has no partition keys at all.
 """
 
 import re
@@ -12,15 +12,15 @@ from adapters.milvus.rows import BASE_HASH, KEY_BYTES, VARCHAR_BYTES
 from core.model.errors import ConfigurationError
 
 INDEXED = ("vector", "sparse")
-OLDEST_SERVER = (2, 5)  # the first whose functions compute BM25
-# Of a server's collection: a process finds what it wrote itself at once, and what others wrote when they have confirmed
-# it, in 5 to 6 ms. With Strong each search waits for the server's next time tick: 399 ms on a real one.
+OLDEST_SERVER = (2, 5)  # the first with BM25 functions
+# For a server's collection. A process sees its own writes at once, and others' writes once they are confirmed, in 5 to
+# 6 ms. With Strong, each search waits for the server's next time tick: 399 ms on a real one.
 SERVER_CONSISTENCY = "Session"
 EMBEDDED_CONSISTENCY = "Strong"  # costs nothing there
 
 
 def check_server(client: Any, uri: str, seconds: float) -> None:
-    """Raise ConfigurationError where the server is too old, before anything is created in it."""
+    """Raise ConfigurationError if the server is too old, before anything is created on it."""
     version = str(client.get_server_version(timeout=seconds))
     numbers = re.match(r"v?(\d+)\.(\d+)", version)
     if numbers is not None and (int(numbers[1]), int(numbers[2])) < OLDEST_SERVER:
@@ -31,7 +31,7 @@ def check_server(client: Any, uri: str, seconds: float) -> None:
 
 
 def create_collection(client: Any, name: str, record: CollectionRecord, *, embedded: bool, seconds: float) -> None:
-    """Create it without its indexes."""
+    """Create the collection without its indexes."""
     schema = fields_of(client, record)
     add_lexical_field(schema)
     level = EMBEDDED_CONSISTENCY if embedded else SERVER_CONSISTENCY
@@ -39,10 +39,10 @@ def create_collection(client: Any, name: str, record: CollectionRecord, *, embed
 
 
 def fields_of(client: Any, record: CollectionRecord) -> Any:
-    """All fields but what the lexical leg needs."""
+    """Return the schema without the fields of the lexical leg."""
     from pymilvus import DataType
 
-    # In the description, not in a property: Milvus Lite forgets properties.
+    # In the description, because Milvus Lite loses properties.
     schema = client.create_schema(auto_id=False, enable_dynamic_field=False, description=record.to_json())
     schema.add_field("id", DataType.VARCHAR, max_length=KEY_BYTES, is_primary=True)
     for name in ("knowledge_base", "document", "version", "section"):
@@ -55,7 +55,7 @@ def fields_of(client: Any, record: CollectionRecord) -> Any:
 
 
 def add_lexical_field(schema: Any) -> None:
-    """Add the text behind an analyzer that stems English, and the sparse field that Milvus computes from it."""
+    """Add the text with an analyzer that stems English, and the sparse field that Milvus computes from it."""
     from pymilvus import DataType, Function, FunctionType
 
     analyzer = {"type": "english"}
@@ -69,12 +69,12 @@ def add_lexical_field(schema: Any) -> None:
 
 
 def create_indexes(client: Any, name: str, fields: tuple[str, ...], seconds: float) -> None:
-    """One for each of these fields. AUTOINDEX is HNSW in Milvus Lite, and the server's own choice elsewhere."""
+    """Create an index per field. AUTOINDEX is HNSW in Milvus Lite and the server's choice elsewhere."""
     indexes = client.prepare_index_params()
     if "vector" in fields:
         indexes.add_index("vector", index_type="AUTOINDEX", metric_type="COSINE")
     if "sparse" in fields:
         parameters = {"bm25_k1": 1.2, "bm25_b": 0.75}
         indexes.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params=parameters)
-    # Not waited for: the collection is empty, and pymilvus would look half a second later for each index.
+    # No waiting: the collection is empty, and pymilvus would poll each index half a second later.
     client.create_index(name, indexes, sync=False, timeout=seconds)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import structlog
 
-# Tokens by their shape, so that one in a message, an exception or a URL is caught wherever it comes from.
+# Token formats, so that tokens in messages, exceptions and URLs are redacted wherever they come from.
 _SHAPES = re.compile(
     r"xox[a-z](?:\.xox[a-z])?-[\w.-]{6,400}|xapp-[\w-]{6,400}|xwfp-[\w-]{6,400}"  # Slack
     r"|(?<![\w-])[\w-]{23,30}\.[\w-]{6,7}\.[\w-]{27,90}"  # Discord
@@ -28,10 +28,10 @@ HIDDEN = "•••"
 
 
 class Redaction:
-    """Replaces configured secrets, and whatever looks like a token, in everything that is logged."""
+    """Redaction of configured secrets and token-like texts in all logs."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        """Hide these besides the known shapes."""
+        """Redact these texts in addition to the known formats."""
         long = [secret for secret in secrets if len(secret) > 5]
         written = {*long, *map(quote, long), *(quote(secret, safe="") for secret in long)}
         known = sorted(map(re.escape, written), key=len, reverse=True)
@@ -43,7 +43,7 @@ class Redaction:
         return _SHAPES.sub(HIDDEN, text)
 
     def __call__(self, _logger: object, _method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-        """Return a structlog processor."""
+        """Redact an event (structlog processor)."""
         return {key: self._value(value) for key, value in event.items()}
 
     def _value(self, value: Any) -> Any:
@@ -57,7 +57,7 @@ class Redaction:
 
 
 class _CleanFormatter(logging.Formatter):
-    """For vendors' own loggers: the same redaction, in one line."""
+    """Formatter for vendors' loggers: redacted, on one line."""
 
     def __init__(self, redaction: Redaction) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
@@ -68,7 +68,7 @@ class _CleanFormatter(logging.Formatter):
 
 
 def configure(level: str, style: str, secrets: Iterable[str] = ()) -> None:
-    """Send everything to standard error at ``level``; ``style`` is auto, text or json."""
+    """Log to standard error at ``level``; ``style`` is auto, text or json."""
     redaction = Redaction(secrets)
     number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
     readable = style == "text" or (style == "auto" and sys.stderr.isatty())
@@ -90,7 +90,7 @@ def configure(level: str, style: str, secrets: Iterable[str] = ()) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_CleanFormatter(redaction))
     logging.basicConfig(level=max(number, logging.WARNING), handlers=[handler], force=True)
-    ours = logging.getLogger("core")  # core logs through the standard library: it knows no vendor
+    ours = logging.getLogger("core")  # core uses the standard library's logging: it imports no vendor
     ours.setLevel(number)
     ours.propagate = False
     ours.handlers = [logging.StreamHandler(sys.stderr)]

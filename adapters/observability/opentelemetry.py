@@ -1,6 +1,6 @@
-"""Traces as OpenTelemetry spans, where that is configured: one span an answer, one a step, no words of anybody.
+"""Optional export of traces as OpenTelemetry spans: one span per answer and one per step, without any user text.
 
-Spans are made when a run has ended, from the events that were recorded anyway, so that answering is not slowed by it.
+Spans are created after a run ends, from the recorded events, so that answering is not slowed down.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,28 +40,28 @@ class TracingStore(TraceStore):
     """A trace store that also exports every finished run."""
 
     def __init__(self, trace_store: TraceStore, tracer: "Tracer") -> None:
-        """Keep in this trace store, export with this tracer."""
+        """Record to ``trace_store``, export with ``tracer``."""
         self._trace_store = trace_store
         self._tracer = tracer
 
     async def record(
         self, trace_id: str, events: Sequence[TracedEvent], *, person_id: str = "", thread: str = ""
     ) -> None:
-        """Keep; when the last event ends the run, export it."""
+        """Record events; if the last one ends the run, export the run."""
         await self._trace_store.record(trace_id, events, person_id=person_id, thread=thread)
         if events and isinstance(events[-1].event, AgentCompleted | AgentFailed | CheckpointReached):
             self._export(trace_id, _last_run(await self._trace_store.trace(trace_id)))
 
     async def trace(self, trace_id: str) -> Sequence[TracedEvent]:
-        """Return the trace, as the store behind keeps it."""
+        """Return the trace from the wrapped store."""
         return await self._trace_store.trace(trace_id)
 
     async def count(self, added: UsageCounts) -> None:
-        """Count, in the store behind."""
+        """Add counts in the wrapped store."""
         await self._trace_store.count(added)
 
     async def counts(self) -> UsageCounts:
-        """All counts of the store behind."""
+        """Return the counts of the wrapped store."""
         return await self._trace_store.counts()
 
     def _export(self, trace_id: str, events: Sequence[TracedEvent]) -> None:
@@ -85,13 +85,13 @@ class TracingStore(TraceStore):
 
 
 def _last_run(events: Sequence[TracedEvent]) -> Sequence[TracedEvent]:
-    """Return the events since the question was last taken up: a resumed run is a span of its own."""
+    """Return the events since the last start; a resumed run gets its own span."""
     starts = [position for position, traced in enumerate(events) if isinstance(traced.event, AgentStarted)]
     return events[starts[-1] :] if starts else events
 
 
 def _step(event: AgentEvent) -> tuple[str, float, Attributes]:  # noqa: PLR0911 - one arm for each event is the point
-    """(span's name or empty for the root's attributes, its seconds, its attributes)."""
+    """Return (span name, seconds, attributes); an empty name adds the attributes to the root span."""
     match event:
         case RetrievalCompleted():
             found: Attributes = {"iteration": event.iteration, "found": event.total_docs, "new": event.new}
@@ -126,9 +126,9 @@ def _step(event: AgentEvent) -> tuple[str, float, Attributes]:  # noqa: PLR0911 
 
 
 def tracer_to(endpoint: str) -> "tuple[Tracer, Callable[[], None]]":
-    """Return a tracer that exports to this OTLP endpoint over HTTP, and what to call at the end, in a thread.
+    """Return a tracer that exports to this OTLP endpoint over HTTP, and its shutdown function, to call in a thread.
 
-    Raises ConfigurationError when the OpenTelemetry packages are not installed.
+    Raises ConfigurationError if the OpenTelemetry packages are not installed.
     """
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

@@ -1,4 +1,4 @@
-"""What Prometheus is told. Labels are few and bounded: no person, channel, question or document is ever one."""
+"""Prometheus metrics. Labels are few and bounded: never a person, channel, question or document."""
 
 from contextlib import AbstractContextManager
 
@@ -23,14 +23,14 @@ IN_WORK = Gauge("footnote_in_work", "Deliveries that are being worked on here")
 
 
 class PrometheusMetrics(Metrics):
-    """Counts outcomes and what they took, in this process's registry."""
+    """Metrics of outcomes and their cost, in this process's registry."""
 
     def track_work(self) -> AbstractContextManager[object]:
-        """Count one more question as being worked on until the context ends."""
+        """Count one more question in progress until the context ends."""
         return IN_WORK.track_inprogress()
 
     def count_outcome(self, platform: str, final: FinalEvent | None) -> None:
-        """Count how a question ended and what it took."""
+        """Count a question's outcome and cost."""
         match final:
             case AgentCompleted(answer=answer) | CheckpointReached(answer=answer):
                 spent = answer.spent

@@ -1,7 +1,7 @@
-"""What goes on without whoever began it, once they are forgotten: jobs, decisions, schedules, removals, tokens.
+"""Anonymization of stored work by a person who is forgotten: jobs, decisions, schedules, removals, tokens.
 
-Each is found by looking through all there are, a few thousand, and exchanged only if it is still as it was read, so
-that what a worker writes meanwhile is not lost. Sessions of the page end. Raises redis exceptions, like ``erasure``.
+Each is found by scanning all entries (a few thousand) and exchanged only if unchanged since it was read, so that
+concurrent writes of a worker are not lost. The person's web sessions end. Raises redis exceptions, like ``erasure``.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -30,7 +30,7 @@ from core.ports.catalog import RemovedDocument
 from core.ports.job_store import Decision, Schedule
 
 _PAGE = 500
-_TRIES = 5  # as others write to the same entry
+_TRIES = 5  # retries for concurrent writes to the same entry
 
 # KEYS hash; ARGV field before after
 _EXCHANGE_FIELD = """
@@ -39,8 +39,8 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 return 1
 """
 
-# KEYS job; ARGV head anonymous-head. From then on nobody's name is written there (``job_store``), and what a worker
-# has written since the head was read says nobody's once it writes again, or is looked at again.
+# KEYS job; ARGV head anonymous-head. From then on ``job_store`` writes no name to this job. A head that a worker has
+# written since the read is anonymized by its next write, or by a retry.
 _FORGET_IN_JOB = """
 if redis.call('EXISTS', KEYS[1]) == 0 then return 1 end
 redis.call('HSET', KEYS[1], 'forgotten', 1)
@@ -51,7 +51,7 @@ return 1
 
 
 async def anonymize_work(client: Redis, person_id: str) -> None:
-    """Take this person's name out of what is kept of work on the knowledge and of the installation's tokens."""
+    """Remove this person's name from stored work on knowledge bases and from API tokens."""
     await _jobs(client, person_id)
     await _exchange(
         client, SCHEDULES, Schedule, lambda one: replace(one, by=FORGOTTEN) if one.by.id == person_id else one
@@ -71,7 +71,7 @@ async def anonymize_work(client: Redis, person_id: str) -> None:
 
 
 async def end_sessions(client: Redis, person_id: str) -> None:
-    """Sign this person out of the page everywhere, and make their unused links of signing in worthless."""
+    """Delete this person's web sessions and unused sign-in links."""
     for pattern in EVERY_SESSION:
         async for key in _keys(client, pattern):
             stored = await client.get(key)
@@ -96,7 +96,7 @@ async def _jobs(client: Redis, person_id: str) -> None:
 
 
 async def _exchange(client: Redis, key: str, kind: type[Any], change: Callable[[Any], Any]) -> None:
-    """Put what ``change`` makes of each entry of a hash in its place, unless somebody else has written it meanwhile."""
+    """Replace each entry of a hash with ``change(entry)`` unless it was written concurrently; retry those."""
     exchange = client.register_script(_EXCHANGE_FIELD)
     for _ in range(_TRIES):
         changed = {}
@@ -111,7 +111,7 @@ async def _exchange(client: Redis, key: str, kind: type[Any], change: Callable[[
 
 
 def _decision(decision: Decision, person_id: str) -> Decision:
-    """Return an admin's decision without their name, and the job that it begins."""
+    """Return an admin's decision and its job without this person's name."""
     job = decision.job.without_asker() if decision.job and decision.job.by.id == person_id else decision.job
     if job is not None:
         items = [replace(one, origin=FORGOTTEN.id) if one.origin == person_id else one for one in job.items]

@@ -1,4 +1,4 @@
-"""Parked inquiries in Redis: plain JSON that any process can take up, once, days later."""
+"""Parked inquiries in Redis: plain JSON that any process can resume, once, days later."""
 
 import uuid
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from core.model.json_codec import from_json, to_json
 from core.ports.memory import Checkpoints, ParkedInquiry
 
 _DUE_AT_ONCE = 100
-_TAKEN_TTL = 24 * 3600  # seconds that a taken inquiry is still there for the same claimant
+_TAKEN_TTL = 24 * 3600  # seconds that a claimed inquiry remains available to the same claimant
 
-# KEYS about; ARGV checkpoint ttl. Returns the one that was open before.
+# KEYS about; ARGV checkpoint ttl. Returns the previously open one.
 _OPEN = """
 local earlier = redis.call('HGET', KEYS[1], 'open_checkpoint') or ''
 redis.call('HSET', KEYS[1], 'open_checkpoint', ARGV[1])
@@ -37,7 +37,7 @@ return parked
 
 
 class RedisCheckpoints(Checkpoints):
-    """Where parked inquiries rest, for at most ``ttl``."""
+    """Store of parked inquiries, each kept for at most ``ttl``."""
 
     def __init__(self, client: Redis, *, ttl: timedelta = timedelta(days=30)) -> None:
         self._client = client
@@ -47,7 +47,7 @@ class RedisCheckpoints(Checkpoints):
         self._close = client.register_script(CLOSE_CHECKPOINT)
 
     async def park(self, parked: ParkedInquiry) -> None:
-        """Keep it, and make it the thread's open checkpoint; an earlier open one of the thread is closed."""
+        """Store an inquiry as the thread's open checkpoint; delete an earlier open one."""
         checkpoint = parked.checkpoint
         key = checkpoint_key(checkpoint.id)
         async with bounded_call():
@@ -68,13 +68,13 @@ class RedisCheckpoints(Checkpoints):
                 await self._client.zrem(DUE, earlier)
 
     async def read(self, checkpoint_id: str, *, by: str = "") -> ParkedInquiry | None:
-        """Look without taking; None when it is unknown or taken by another than ``by``."""
+        """Return an inquiry without claiming it; None if it is unknown or claimed by anyone but ``by``."""
         async with bounded_call():
             stored, taken = await self._client.hmget(checkpoint_key(checkpoint_id), ["parked", "taken"])
         return None if stored is None or taken not in (None, by) else _parse_parked(str(stored))
 
     async def claim(self, checkpoint_id: str, *, by: str = "") -> ParkedInquiry | None:
-        """Take it, once. The same ``by`` gets it again within a day, so that a worker which takes over can go on."""
+        """Claim an inquiry once. Within a day the same ``by`` can claim it again, so that a new worker can continue."""
         async with bounded_call():
             stored = await self._claim(keys=[checkpoint_key(checkpoint_id)], args=[by or uuid.uuid4().hex, _TAKEN_TTL])
             if stored is None:
@@ -85,7 +85,7 @@ class RedisCheckpoints(Checkpoints):
         return parked
 
     async def due(self, now: datetime) -> Sequence[str]:
-        """Ids of those whose expiry has passed and that nobody took, the longest waiting first; at most 100."""
+        """Return the ids of expired, unclaimed checkpoints, longest waiting first; at most 100."""
         async with bounded_call():
             late = texts(await self._client.zrangebyscore(DUE, "-inf", now.timestamp(), start=0, num=_DUE_AT_ONCE))
             there = [await self._client.hmget(checkpoint_key(found), ["parked", "taken"]) for found in late]

@@ -1,7 +1,7 @@
-"""The one road to Redis: how it is connected to, what a failure becomes, and whether what is written there lasts.
+"""Connections to Redis: error translation, and checks of durability and memory.
 
 Every store in this package talks to Redis inside ``bounded_call()``, so that no redis exception leaves the package.
-Which server it is (a URL, or the embedded one of ``adapters.redis.embedded_server``) is decided elsewhere.
+Other modules choose the server (a URL, or the embedded one of ``adapters.redis.embedded_server``).
 """
 
 import asyncio
@@ -30,9 +30,9 @@ from adapters.redis.keys import tagged_key
 from adapters.redis.topology import client_for
 from core.model.errors import ConfigurationError, StoreRefused, StoreUnavailable
 
-SOCKET_TIMEOUT = 5.0  # seconds without a reply; also the deadline of one whole operation, its retries included
+SOCKET_TIMEOUT = 5.0  # seconds without a reply; also the deadline of a whole operation including retries
 MAX_CONNECTIONS = 64
-_PROBES = 32  # keys: of three primaries none has none of them, but for two times in a million
+_PROBES = 32  # keys; the chance that one of three primaries gets none of them is two in a million
 FORMS = (
     "It looks like redis://host:6379/0, rediss://… (TLS), unix:///path, "
     "redis+sentinel://host:26379,host:26379/service or redis+cluster://host:6379,host:6379."
@@ -40,11 +40,10 @@ FORMS = (
 
 
 def connect(url: str, *, max_connections: int = MAX_CONNECTIONS) -> Redis:
-    """Return a client with a bounded pool, for every address that ``adapters.redis.topology`` knows.
+    """Return a client with a bounded pool, for every address form that ``adapters.redis.topology`` knows.
 
-    A broken connection is retried three times with a growing pause, so a restarted server is found again without
-    anybody's help, as are a new primary and a slot that has moved. Raises ConfigurationError when the URL is no such
-    address.
+    A broken connection is retried three times with backoff, so the client finds a restarted server, a new primary and a
+    moved slot by itself. Raises ConfigurationError if the URL is not such an address.
     """
     try:
         return client_for(url, max_connections=max_connections, seconds=SOCKET_TIMEOUT)
@@ -53,15 +52,15 @@ def connect(url: str, *, max_connections: int = MAX_CONNECTIONS) -> Redis:
 
 
 def texts(replies: Iterable[Any]) -> list[str]:
-    """Type replies as the text that they are, since the pool decodes them; redis-py leaves it open."""
+    """Return decoded replies as strings; redis-py's types do not say that they are."""
     return [str(reply) for reply in replies]
 
 
 @asynccontextmanager
 async def bounded_call(deadline: float = SOCKET_TIMEOUT) -> AsyncIterator[None]:
-    """Bounds everything inside by ``deadline`` seconds, and turns every redis exception into StoreUnavailable.
+    """Limit the block to ``deadline`` seconds and translate every redis exception to StoreUnavailable.
 
-    A cancellation of the task is never lost in here: redis-py sends through ``asyncio.wait_for``, which before Python
+    A cancellation of the task is never lost: redis-py sends through ``asyncio.wait_for``, which before Python
     3.12 swallows one that arrives as the sending ends (https://github.com/python/cpython/issues/86296).
     """
     task = asyncio.current_task()
@@ -79,7 +78,7 @@ async def bounded_call(deadline: float = SOCKET_TIMEOUT) -> AsyncIterator[None]:
         raise asyncio.CancelledError
 
 
-# In this order: what a later class is told of is a kind of what an earlier one is not.
+# The first match counts. Other ResponseErrors are handled below.
 _REFUSALS = (AuthenticationError, NoPermissionError)
 _CLUSTER = "Write it as redis+cluster://host:port."
 _TOLD: tuple[tuple[type[Exception] | tuple[type[Exception], ...], StoreUnavailable], ...] = (
@@ -104,11 +103,11 @@ _TOLD: tuple[tuple[type[Exception] | tuple[type[Exception], ...], StoreUnavailab
         ),
     ),
 )
-_DISK_REFUSES = "MISCONF"  # of which redis-py makes no class
+_DISK_REFUSES = "MISCONF"  # redis-py has no class for it
 
 
 def _unavailable(error: Exception) -> StoreUnavailable:
-    """Return the error in one line. The text of connection errors is left out: it says no more, and may name a host."""
+    """Return the error in one line, without the text of connection errors, which may contain a host."""
     for kind, told in _TOLD:
         if isinstance(error, kind):
             return type(told)(told.args[0], remedy=told.remedy)
@@ -124,7 +123,7 @@ def _unavailable(error: Exception) -> StoreUnavailable:
             f"Redis's certificate is not accepted: {certificate}.",
             remedy="Name the authority that signed it: REDIS_URL=rediss://…?ssl_ca_certs=/path/ca.pem.",
         )
-    # One without TLS, asked with it, waits for the end of a line and says nothing: it looks like one that hangs.
+    # A server without TLS never answers a TLS handshake, so it looks as if it hangs.
     return StoreUnavailable(
         "Redis does not answer.",
         remedy="Check that it runs and that REDIS_URL names it, as rediss:// only where it speaks TLS.",
@@ -132,7 +131,7 @@ def _unavailable(error: Exception) -> StoreUnavailable:
 
 
 def _certificate_problem(error: BaseException | None) -> str:
-    """Return why TLS refuses the server's certificate, found in the causes of the error; empty if it does not."""
+    """Return why TLS rejects the server's certificate, from the error's causes; empty if that is not the problem."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -146,7 +145,7 @@ def _certificate_problem(error: BaseException | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Durability:
-    """What the server does with what it is told. ``fsync`` is empty where the server will not say."""
+    """Durability settings of the server. ``fsync`` is empty if the server does not disclose it."""
 
     append_only: bool
     fsync: str = ""
@@ -154,14 +153,14 @@ class Durability:
 
     @property
     def is_durable(self) -> bool:
-        """Whether acknowledged writes survive a killed server (all but about a second's, under ``everysec``)."""
+        """Whether acknowledged writes survive a killed server (except about a second's, under ``everysec``)."""
         return self.append_only and self.fsync != "no" and self.writing
 
 
 async def durability(client: Redis) -> Durability:
-    """Whether the append-only file is on, as the servers say: the weakest of them counts. Raises StoreUnavailable.
+    """Return the weakest durability settings of all servers. Raises StoreUnavailable.
 
-    Hosted servers often forbid CONFIG; then only what INFO tells is known.
+    Hosted servers often forbid CONFIG; then only INFO is used.
     """
     async with bounded_call():
         infos = _by_node(await client.info("persistence", **_on_primaries(client)))
@@ -179,25 +178,25 @@ async def durability(client: Redis) -> Durability:
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
-    """How full a server is, in bytes; ``limit`` 0 where it has none. ``policy`` is what it does when it is full."""
+    """Memory use of a server in bytes; ``limit`` 0 means none. ``policy`` is its eviction policy."""
 
     used: int
     limit: int = 0
-    policy: str = ""  # empty where the server will not say
+    policy: str = ""  # empty if the server does not disclose it
 
     @property
     def evicts(self) -> bool:
-        """Whether it forgets keys when it is full; those that run out by themselves are conversations and leases."""
+        """Whether it evicts keys when full; keys with a TTL are conversations and leases."""
         return self.limit > 0 and self.policy not in ("", "noeviction")
 
     @property
     def share(self) -> float:
-        """How much of its limit is used; 0 where it has none."""
+        """Used share of the limit; 0 without a limit."""
         return self.used / self.limit if self.limit else 0.0
 
 
 async def memory_use(client: Redis) -> MemoryUse:
-    """Of the server that needs to be looked at first: one that evicts, else the fullest. Raises StoreUnavailable."""
+    """Return the memory use of the most critical server: one that evicts, or the fullest. Raises StoreUnavailable."""
     async with bounded_call():
         infos = _by_node(await client.info("memory", **_on_primaries(client)))
     servers = [
@@ -208,7 +207,7 @@ async def memory_use(client: Redis) -> MemoryUse:
 
 
 async def primaries(client: Redis) -> int:
-    """How many servers hold the data: one, or a Cluster's primaries. Raises StoreUnavailable."""
+    """Return the number of servers with data: one, or a Cluster's primaries. Raises StoreUnavailable."""
     async with bounded_call():
         return len(_by_node(await client.info("server", **_on_primaries(client))))
 
@@ -216,7 +215,8 @@ async def primaries(client: Redis) -> int:
 async def probe(client: Redis) -> None:
     """Try a write, a script, a stream with a group and a pipeline on enough keys to reach every primary.
 
-    Raises StoreUnavailable with what is refused, as for an account that may not do all of it. Leaves nothing.
+    Raises StoreUnavailable with the refused command, for example for an account without all permissions. Deletes its
+    keys.
     """
     for number in range(_PROBES):
         key = tagged_key(f"probe:{uuid.uuid4().hex}", str(number))
@@ -239,7 +239,7 @@ async def probe(client: Redis) -> None:
 
 
 async def write_probe(client: Redis) -> None:
-    """Write one small key. Raises StoreUnavailable where the server is full, read-only or away."""
+    """Write one small key. Raises StoreUnavailable if the server is full, read-only or unreachable."""
     async with bounded_call():
         await client.set(tagged_key("probe:write"), "1", ex=60)
 
@@ -249,11 +249,11 @@ def _on_primaries(client: Redis) -> dict[str, Any]:
 
 
 def is_cluster(client: Any) -> bool:
-    """Whether this client speaks to a Cluster; it goes by the type of the other one everywhere else."""
+    """Return whether the client talks to a Cluster, although it is typed as ``Redis`` everywhere else."""
     return isinstance(client, RedisCluster)
 
 
 def _by_node(told: Any) -> list[dict[str, Any]]:
-    """Return what each server said; a single one's reply stands alone."""
+    """Return each server's reply as a list; a single server's reply is not keyed by node."""
     nodes = [value for value in told.values() if isinstance(value, dict)]
     return nodes if nodes and len(nodes) == len(told) else [told]

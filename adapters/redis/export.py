@@ -1,8 +1,8 @@
-"""Everything that Footnote keeps in Redis, key by key, as JSON that any Redis or Valkey of any version takes in again.
+"""Export of Footnote's data in Redis, key by key, as JSON that any Redis or Valkey version can import.
 
-Left out is what belongs to a moment: leases, what was delivered and waits for an answer, the ids of a day's deliveries.
-Jobs come along with their queue, because each item of a job is done once however often it is begun. The catalog's
-documents are left out too: they go into a backup together with their passages, as pairs.
+Transient keys are left out: leases, deliveries waiting for an answer, the ids of a day's deliveries. Jobs are exported
+with their queue, because each item of a job runs once however often it is started. The catalog's documents are left
+out, because a backup stores them in pairs with their passages.
 """
 
 import re
@@ -28,7 +28,7 @@ _WITH_THE_PASSAGES = (DOCUMENTS, VERSIONS, HOMES, INDEX, SCHEMA)
 
 @dataclass(frozen=True, slots=True)
 class KeptKey:
-    """One key. ``value`` is as its kind has it: text, pairs, a list; ``expires_at`` in seconds since the epoch."""
+    """One key. ``value`` depends on its kind: text, pairs or a list. ``expires_at`` is in seconds since the epoch."""
 
     name: str
     kind: Kind
@@ -37,7 +37,7 @@ class KeptKey:
 
 
 async def exported_keys(client: Redis) -> AsyncIterator[KeptKey]:
-    """Every key worth keeping, while others go on writing. Raises StoreUnavailable."""
+    """Yield every key worth keeping; concurrent writes are allowed. Raises StoreUnavailable."""
     names: set[str] = set()
     async with bounded_call(deadline=600):
         async for name in client.scan_iter(match=f"{PREFIX}:*", count=_PAGE):
@@ -53,7 +53,7 @@ async def exported_keys(client: Redis) -> AsyncIterator[KeptKey]:
 
 
 async def import_key(client: Redis, kept: KeptKey) -> None:
-    """Write a key as it was, in place of what is there; one whose time is over is not written."""
+    """Write a key as exported, replacing the current one; skip it if it has expired."""
     if kept.expires_at is not None and kept.expires_at <= time.time():
         return
     async with bounded_call(), client.pipeline(transaction=True) as pipe:
@@ -78,7 +78,7 @@ async def import_key(client: Redis, kept: KeptKey) -> None:
 
 
 async def is_empty(client: Redis) -> bool:
-    """Whether nothing is kept but which layout it would have. Raises StoreUnavailable."""
+    """Return whether there is no data except the schema version and index identity. Raises StoreUnavailable."""
     async with bounded_call(deadline=60):
         async for name in client.scan_iter(match=f"{PREFIX}:*", count=_PAGE):
             if name not in (SCHEMA, INDEX):

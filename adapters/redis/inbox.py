@@ -1,13 +1,13 @@
-"""The road in, on Redis Streams: durable deliveries, one worker at a time for a thread, fair between people.
+"""Inbox on Redis Streams: durable deliveries, one worker at a time per thread, fair between people.
 
-Deliveries of a thread wait in a list of their own, and the one being worked on stays at its head until it is done, so
-order within a thread needs no more than that. Which threads have something to do is told by the stream of tokens
-(``ready_stream``, where the rule stands by which none is lost). Who may work on a thread is decided by its lease: a
-hash with a fence that grows with every new holder and never shrinks, so that all a stale holder tries is refused.
+Each thread has a list of deliveries. The current one stays at its head until it is done, which preserves the order. The
+stream of tokens (``ready_stream``, which documents how no token is lost) announces threads with work. A thread's lease
+decides who may work on it: a hash with a fence (fencing token) that increases with every new holder, so that a stale
+holder's commands are refused.
 
-Nothing here depends on a worker's good end. Killed at any point, its lease runs out and another takes the head of the
-list again. An index of everything that waits serves the bounds and the count, and once
-in a while renews the token of what has waited long: that heals a ``put`` which died between its two steps.
+A worker may die at any point: its lease expires and another worker takes the head of the list again. An index of all
+waiting deliveries serves the limits and the count. It is also swept regularly to renew the tokens of old deliveries,
+which repairs a ``put`` that died between its two steps.
 """
 
 import asyncio
@@ -34,14 +34,14 @@ from core.model.errors import Busy, LeaseLost
 from core.model.json_codec import from_json, to_json
 from core.ports.inbox import Delivery, Inbox, Lease
 
-_SEEN_TTL = 24 * 3600  # seconds for which a delivery's id is known again
+_SEEN_TTL = 24 * 3600  # seconds for which a delivery's id is remembered
 _LEASE_TTL = 30 * 24 * 3600  # seconds for which an idle thread's fence is kept
 _WAITING_TTL = 24 * 3600
-_BLOCK_SECONDS = 1.0  # one wait for a token; well under the socket's timeout
+_BLOCK_SECONDS = 1.0  # one wait for a token; well below the socket timeout
 _SWEEP_SECONDS = 30.0
 _SWEEP_BATCH = 100
 
-# KEYS seen queue; ARGV nonce body ttl. The nonce tells our own repeated command from a repeated delivery.
+# KEYS seen queue; ARGV nonce body ttl. The nonce distinguishes our own retried command from a repeated delivery.
 _ENQUEUE = """
 local seen = redis.call('GET', KEYS[1])
 if seen == ARGV[1] then return 'new' end
@@ -66,8 +66,8 @@ local told = redis.call('TIME')
 local now = told[1] * 1000 + math.floor(told[2] / 1000)
 """
 
-# KEYS lease queue; ARGV holder lease_ms ttl. What is held for longer than a lease lasts was taken before the server's
-# clock was set back: nobody may wait for that time to come round again.
+# KEYS lease queue; ARGV holder lease_ms ttl. A lease with more time left than a lease lasts predates a clock that was
+# set back; it counts as expired.
 _ACQUIRE = (
     _NOW
     + """
@@ -86,7 +86,7 @@ return {'taken', head, is[1], is[2] or 0}
 """
 )
 
-# KEYS lease; ARGV fence. ``attempt`` counts runs, and ``begun`` is the fence under which the last of them began.
+# KEYS lease; ARGV fence. ``attempt`` counts runs; ``begun`` is the fence of the last run.
 _BEGIN = """
 local lease = redis.call('HMGET', KEYS[1], 'fence', 'holder', 'begun', 'attempt')
 if lease[1] ~= ARGV[1] or lease[2] == '' then return 0 end
@@ -106,7 +106,7 @@ return 1
 """
 )
 
-# KEYS lease queue seen; ARGV fence. Returns the new head. Said twice under one fence, the second changes nothing.
+# KEYS lease queue seen; ARGV fence. Returns the new head. A repeat under the same fence changes nothing.
 _DONE = """
 local lease = redis.call('HMGET', KEYS[1], 'fence', 'holder', 'finished')
 if lease[3] ~= ARGV[1] then
@@ -118,7 +118,7 @@ end
 return {'done', redis.call('LINDEX', KEYS[2], 0) or ''}
 """
 
-# KEYS lease; ARGV fence. What was given back was not tried: who drains says nothing about the delivery.
+# KEYS lease; ARGV fence. A released delivery does not count as a run: a worker that drains is no evidence against it.
 _RELEASE = """
 local lease = redis.call('HMGET', KEYS[1], 'fence', 'finished', 'holder', 'attempt', 'begun')
 if lease[1] ~= ARGV[1] or lease[2] == ARGV[1] then return 0 end
@@ -130,12 +130,12 @@ return 1
 
 
 class RedisInbox(Inbox):
-    """Holds at most ``most_waiting`` deliveries, ``most_waiting_each`` of one person, and leases threads.
+    """Inbox with leases and at most ``most_waiting`` deliveries, ``most_waiting_each`` per person.
 
-    ``lease`` is how long a worker may be silent before its thread is given to another; renew it about three times as
-    often. ``look_again`` is how often a token that was left unacknowledged is looked at: what a dead worker held is
-    taken up at most ``lease + look_again`` and a second after its last renewal, if any lane is free. A delivery that
-    waits longer than ``overdue`` has its thread's token renewed.
+    A worker that is silent for ``lease`` loses its thread to another; renew it about three times as often.
+    ``look_again`` is the interval at which unacknowledged tokens are checked again. Work of a dead worker is resumed at
+    most ``lease + look_again`` and a second after its last renewal if a lane is free. If a delivery waits longer than
+    ``overdue``, its thread's token is renewed.
     """
 
     def __init__(
@@ -170,9 +170,9 @@ class RedisInbox(Inbox):
     # --- putting ----------------------------------------------------------------------------------------------------
 
     async def put(self, delivery: Delivery) -> bool:
-        """Keep it durably; False when this id was there before. Raises Busy when too many wait.
+        """Store a delivery durably; return False if this id is known. Raises Busy if too many deliveries wait.
 
-        A repeat that is not done yet renews its thread's token, which heals an earlier put that died half-way.
+        A repeated, unfinished delivery renews its thread's token, which repairs an earlier put that died halfway.
         """
         async with bounded_call():
             await self._admit(delivery)
@@ -180,14 +180,14 @@ class RedisInbox(Inbox):
             fate, _ = await in_order(
                 self._client,
                 lua(_ENQUEUE, keys, uuid.uuid4().hex, to_json(delivery), _SEEN_TTL),
-                self._tokens.add_command(delivery.thread, delivery.person),  # one too many is looked at and put away
+                self._tokens.add_command(delivery.thread, delivery.person),  # an extra one is dropped when read
             )
             if fate == "done":
                 await in_order(self._client, *self._struck(delivery))
         return bool(fate == "new")
 
     async def _admit(self, delivery: Delivery) -> None:
-        """Keep a place for it among what waits; a repeat has had its own. Raises Busy."""
+        """Reserve a place for a delivery among the waiting ones; a repeat already has one. Raises Busy."""
         member, now = _member(delivery), time.time()
         mine = person_key(delivery.person, self._of_person)
         known, place, own = await in_order(
@@ -211,14 +211,14 @@ class RedisInbox(Inbox):
         return [("ZREM", self._waiting, member), ("ZREM", person_key(delivery.person, self._of_person), member)]
 
     async def count_waiting(self) -> int:
-        """How many deliveries are not done."""
+        """Return the number of unfinished deliveries."""
         async with bounded_call():
             return int(await self._client.zcard(self._waiting))
 
     # --- taking -----------------------------------------------------------------------------------------------------
 
     async def take(self, worker: str, timeout: timedelta) -> Lease | None:
-        """Return the next delivery of a thread nobody works on, fairly between people; None after ``timeout``."""
+        """Return the next delivery of an idle thread, fairly between people; None after ``timeout``."""
         deadline = time.monotonic() + timeout.total_seconds()
         await self._fill(0)
         while True:
@@ -250,7 +250,7 @@ class RedisInbox(Inbox):
         )
 
     async def _fill(self, seconds: float) -> None:
-        """Take tokens in hand; one lane at a time waits for them, up to ``seconds``, the others wait for that lane."""
+        """Fetch tokens; one lane at a time waits for them, up to ``seconds``, and the others wait for that lane."""
         try:
             async with asyncio.timeout(seconds or None):
                 if not seconds and self._filling.locked():
@@ -276,10 +276,10 @@ class RedisInbox(Inbox):
             await self._sweep()
 
     async def _sweep(self) -> None:
-        """Renew the tokens of what has waited long, and strike from the index what does not wait any more."""
+        """Renew the tokens of overdue deliveries, and delete index entries that no longer wait."""
         now = time.time()
         if await self._tokens.count() > 2 * await self._client.zcard(self._waiting) + _SWEEP_BATCH:
-            return  # enough of them to be read first
+            return  # enough tokens to read first
         overdue = await self._client.zrangebyscore(
             self._waiting, "-inf", now - self._overdue, start=0, num=_SWEEP_BATCH
         )
@@ -295,14 +295,14 @@ class RedisInbox(Inbox):
     # --- holding ----------------------------------------------------------------------------------------------------
 
     async def renew(self, lease: Lease) -> None:
-        """Extend the lease. Raises LeaseLost when another holds the thread, or this one has let it go."""
+        """Extend the lease. Raises LeaseLost if another worker has taken the thread, or this one has released it."""
         async with bounded_call():
             renewed = await self._renew(keys=[lease_key(lease.delivery.thread)], args=[lease.fence, self._lease_ms])
         if not renewed:
             raise _lost()
 
     async def begin(self, lease: Lease) -> int:
-        """Count a run, once under each lease; how many there were. Raises LeaseLost."""
+        """Count a run, once per lease; return the number of runs. Raises LeaseLost."""
         async with bounded_call():
             runs = int(await self._begin(keys=[lease_key(lease.delivery.thread)], args=[lease.fence]))
         if not runs:
@@ -310,7 +310,7 @@ class RedisInbox(Inbox):
         return runs
 
     async def complete(self, lease: Lease) -> None:
-        """Complete the delivery: the thread's next one may be taken. Raises LeaseLost."""
+        """Complete the delivery, so that the thread's next one can be taken. Raises LeaseLost."""
         delivery = lease.delivery
         thread = delivery.thread
         async with bounded_call():
@@ -328,7 +328,7 @@ class RedisInbox(Inbox):
             )
 
     async def hand_back(self, lease: Lease) -> None:
-        """Give it up unfinished, uncounted; it is taken again at once. Does nothing when it is another's already."""
+        """Release a delivery without counting a run; it can be taken at once. Do nothing if the lease is lost."""
         thread = lease.delivery.thread
         async with bounded_call():
             if await self._release(keys=[lease_key(thread)], args=[lease.fence]):

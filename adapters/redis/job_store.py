@@ -1,4 +1,4 @@
-"""Jobs in Redis: a hash for each, so that one item's outcome is one small write, and an index of the newest."""
+"""Jobs in Redis: one hash per job, so that an item's outcome is one small write, and an index of the newest."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ redis.call('EXPIRE', KEYS[1], ARGV[2])
 return 1
 """
 
-# KEYS job; ARGV head anonymous-head ttl [field item …]. Who was forgotten stays so, whatever a worker has in hand.
+# KEYS job; ARGV head anonymous-head ttl [field item …]. A forgotten job stays anonymous, whatever a worker writes.
 _RECORD = """
 local forgotten = redis.call('HEXISTS', KEYS[1], 'forgotten') == 1
 redis.call('HSET', KEYS[1], 'head', forgotten and ARGV[2] or ARGV[1])
@@ -39,7 +39,7 @@ return redis.call('HSETNX', KEYS[1], 'cancelled', ARGV[1])
 
 
 class RedisJobStore(JobStore):
-    """Keeps a job for ``ttl`` after it was last written."""
+    """Job store that keeps each job for ``ttl`` after its last write."""
 
     def __init__(self, client: Redis, *, ttl: timedelta = timedelta(days=30)) -> None:
         self._client = client
@@ -49,7 +49,7 @@ class RedisJobStore(JobStore):
         self._cancel = client.register_script(_CANCEL)
 
     async def keep(self, job: Job) -> bool:
-        """Keep a new job; False when one of this id is known."""
+        """Store a new job; return False if this id is known."""
         async with bounded_call():
             new = await self._keep(keys=[job_key(job.id)], args=[job_head(job), self._ttl, *_fields(job, job.items)])
             await self._client.zadd(JOBS, {job.id: job.created_at.timestamp()})
@@ -57,24 +57,24 @@ class RedisJobStore(JobStore):
         return bool(new)
 
     async def read(self, job_id: str) -> Job | None:
-        """Return a job as it is now; None when it is unknown."""
+        """Return a job's current state, or None if it is unknown."""
         async with bounded_call():
             stored = await self._client.hgetall(job_key(job_id))
         return _job(stored)
 
     async def record(self, job: Job, items: Sequence[JobItem] = ()) -> None:
-        """Replace what is known of a job, and of these of its items."""
+        """Replace a job's head and these of its items."""
         heads = [job_head(job), job_head(job.without_asker())]
         async with bounded_call():
             await self._record(keys=[job_key(job.id)], args=[*heads, self._ttl, *_fields(job, items)])
 
     async def cancel(self, job_id: str, by: str) -> bool:
-        """Ask whoever works on it to end it; False when it is unknown or asked already."""
+        """Request that its worker stops it; return False if it is unknown or already cancelled."""
         async with bounded_call():
             return bool(await self._cancel(keys=[job_key(job_id)], args=[by]))
 
     async def find_canceller(self, job_id: str) -> str:
-        """Who cancelled it; empty when nobody did."""
+        """Return who cancelled it, or ""."""
         async with bounded_call():
             return str(await self._client.hget(job_key(job_id), "cancelled") or "")
 
@@ -90,12 +90,12 @@ class RedisJobStore(JobStore):
 
 
 def job_head(job: Job) -> str:
-    """All of a job but its items and who cancelled it, which are fields of their own."""
+    """Return a job as JSON without its items and canceller, which are separate fields."""
     return to_json(replace(job, items=(), cancelled_by=""))
 
 
 def _fields(job: Job, items: Sequence[JobItem]) -> list[str]:
-    """Field and value of each item, one after the other. The fields of a hash have no order, so they are numbered."""
+    """Return field and value of each item as a flat list, numbered because the fields of a hash have no order."""
     positions = {item.source: number for number, item in enumerate(job.items)}
     return [part for item in items for part in (f"item:{positions[item.source]}", to_json(item))]
 

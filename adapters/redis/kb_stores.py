@@ -1,4 +1,4 @@
-"""What a knowledge base remembers beside its catalog: schedules, sites, connections, removals and proposals."""
+"""Data of knowledge bases other than the catalog: schedules, sites, connections, removals and proposals."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -29,13 +29,13 @@ from core.ports.job_store import Decision, Every, Proposal, ProposalStore, Sched
 
 
 class RedisScheduleStore(ScheduleStore):
-    """Entries stay until they are taken away."""
+    """Schedule store without a TTL."""
 
     def __init__(self, client: Redis) -> None:
         self._client = client
 
     async def save_schedule(self, schedule: Schedule) -> None:
-        """Keep it, replacing the earlier one of the same link in the same base; NEVER takes it away."""
+        """Store a schedule in place of an earlier one of the same link and base; NEVER deletes it."""
         field = json.dumps([schedule.base, schedule.link])
         async with bounded_call():
             if schedule.every is Every.NEVER:
@@ -44,7 +44,7 @@ class RedisScheduleStore(ScheduleStore):
                 await self._client.hset(SCHEDULES, field, to_json(schedule))
 
     async def schedules(self) -> Sequence[Schedule]:
-        """All of them, the next one first."""
+        """Return all schedules, the next due first."""
         async with bounded_call():
             stored = await self._client.hvals(SCHEDULES)
         found: list[Schedule] = [from_json(Schedule, text) for text in stored]
@@ -52,13 +52,13 @@ class RedisScheduleStore(ScheduleStore):
 
 
 class RedisSiteStore(SiteStore):
-    """Entries stay until they are taken away."""
+    """Site store without a TTL."""
 
     def __init__(self, client: Redis) -> None:
         self._client = client
 
     async def save_site(self, site: Site) -> None:
-        """Keep it, replacing what was known of the same link in the same base; without pages it goes."""
+        """Store a site in place of an earlier one of the same link and base; delete it if it has no pages."""
         field = json.dumps([site.base, site.link])
         async with bounded_call():
             if site.pages:
@@ -74,30 +74,30 @@ class RedisSiteStore(SiteStore):
         return sorted(found, key=lambda site: site.link)
 
 
-_AT_ONCE = 1_000  # items of one call
-_LONGEST = 60.0  # seconds, to read all items
+_AT_ONCE = 1_000  # items per call
+_LONGEST = 60.0  # seconds to read all items
 
 
 class RedisConnectionStore(ConnectionStore):
-    """Entries stay until they are taken away."""
+    """Connection store without a TTL."""
 
     def __init__(self, client: Redis) -> None:
         self._client = client
 
     async def save_connection(self, connection: Connection) -> None:
-        """Keep it, replacing the earlier one of the same name."""
+        """Store a connection in place of an earlier one of the same name."""
         async with bounded_call():
             await self._client.hset(CONNECTIONS, connection.name, to_json(connection))
 
     async def connections(self) -> Sequence[Connection]:
-        """All of them, by name."""
+        """Return all connections, by name."""
         async with bounded_call():
             stored = await self._client.hvals(CONNECTIONS)
         found: list[Connection] = [from_json(Connection, text) for text in stored]
         return sorted(found, key=lambda connection: connection.name)
 
     async def remove_connection(self, name: str) -> None:
-        """Forget a connection, its state and its items."""
+        """Delete a connection, its state and its items."""
         async with bounded_call(), self._client.pipeline(transaction=True) as pipe:
             pipe.hdel(CONNECTIONS, name)
             pipe.hdel(CONNECTION_STATES, name)
@@ -105,7 +105,7 @@ class RedisConnectionStore(ConnectionStore):
             await pipe.execute()
 
     async def save_state(self, name: str, state: SyncState, items: Collection[SyncedItem] = ()) -> None:
-        """Keep the state and these items in one step."""
+        """Store the state and these items in one step."""
         async with bounded_call(), self._client.pipeline(transaction=True) as pipe:
             if items:
                 pipe.hset(CONNECTED_ITEMS + name, items=[part for item in items for part in (item.id, to_json(item))])
@@ -113,14 +113,14 @@ class RedisConnectionStore(ConnectionStore):
             await pipe.execute()
 
     async def state(self, name: str) -> SyncState:
-        """How far it is; a new state where nothing is kept."""
+        """Return the sync state, or a new one if none is stored."""
         async with bounded_call():
             stored = await self._client.hget(CONNECTION_STATES, name)
         state: SyncState = SyncState() if stored is None else from_json(SyncState, stored)
         return state
 
     async def save_items(self, name: str, items: Collection[SyncedItem]) -> None:
-        """Keep these items."""
+        """Store these items."""
         some = list(items)
         for start in range(0, len(some), _AT_ONCE):
             pairs = [part for item in some[start : start + _AT_ONCE] for part in (item.id, to_json(item))]
@@ -128,14 +128,14 @@ class RedisConnectionStore(ConnectionStore):
                 await self._client.hset(CONNECTED_ITEMS + name, items=pairs)
 
     async def remove_items(self, name: str, ids: Collection[str]) -> None:
-        """Forget these items."""
+        """Delete these items."""
         some = list(ids)
         for start in range(0, len(some), _AT_ONCE):
             async with bounded_call():
                 await self._client.hdel(CONNECTED_ITEMS + name, *some[start : start + _AT_ONCE])
 
     async def items(self, name: str) -> Mapping[str, SyncedItem]:
-        """All items of a connection, by id; read page by page, as there may be many."""
+        """Return all items of a connection, by id; read in pages, because there may be many."""
         found: dict[str, SyncedItem] = {}
         async with bounded_call(deadline=_LONGEST):
             async for field, text in self._client.hscan_iter(CONNECTED_ITEMS + name, count=_AT_ONCE):
@@ -144,32 +144,32 @@ class RedisConnectionStore(ConnectionStore):
 
 
 class RedisTrashStore(TrashStore):
-    """Entries stay until they are forgotten: ``Trash.sweep`` sees to that."""
+    """Trash store without a TTL; ``Trash.sweep`` deletes expired entries."""
 
     def __init__(self, client: Redis) -> None:
         self._client = client
 
     async def keep_removal(self, removed: RemovedDocument) -> None:
-        """Keep it in place of an earlier one of the same key."""
+        """Store a removal in place of an earlier one with the same key."""
         async with bounded_call():
             await self._client.hset(REMOVED, removed.key, to_json(removed))
 
     async def removals(self) -> Sequence[RemovedDocument]:
-        """Everything that is kept, the latest first."""
+        """Return all stored removals, latest first."""
         async with bounded_call():
             stored = await self._client.hvals(REMOVED)
         found: list[RemovedDocument] = [from_json(RemovedDocument, text) for text in stored]
         return sorted(found, key=lambda removed: removed.at, reverse=True)
 
     async def removal(self, document_id: str) -> RemovedDocument | None:
-        """Return the removal of this document; what was replaced is no removal."""
+        """Return the removal of this document; a replaced version is not a removal."""
         async with bounded_call():
             stored = await self._client.hget(REMOVED, document_id)
         removed: RemovedDocument | None = None if stored is None else from_json(RemovedDocument, stored)
         return removed
 
     async def forget_removal(self, key: str) -> None:
-        """Forget a removal that was restored or has expired."""
+        """Delete a removal that was restored or has expired."""
         async with bounded_call():
             await self._client.hdel(REMOVED, key)
 
@@ -177,7 +177,7 @@ class RedisTrashStore(TrashStore):
 MOST_PROPOSALS = 500
 MOST_PROPOSALS_EACH = 10
 
-# KEYS proposals undone decided; ARGV id decision ttl, and anything where there is nothing to be done after it
+# KEYS proposals undone decided; ARGV id decision ttl, and a non-empty text if no job follows
 _DECIDE = """
 local earlier = redis.call('GET', KEYS[3]) or redis.call('HGET', KEYS[2], ARGV[1])
 if earlier then return earlier end
@@ -194,7 +194,7 @@ if redis.call('HDEL', KEYS[1], ARGV[1]) == 1 then redis.call('SET', KEYS[2], ARG
 
 
 class RedisProposalStore(ProposalStore):
-    """Proposals and unsettled approvals are a hash each; what was decided is known for ``decided``."""
+    """Proposal store: one hash each for proposals and unsettled approvals; decisions are kept for ``decided``."""
 
     def __init__(self, client: Redis, *, decided: timedelta = timedelta(days=30)) -> None:
         self._client = client
@@ -203,7 +203,7 @@ class RedisProposalStore(ProposalStore):
         self._settle = client.register_script(_SETTLE)
 
     async def keep_proposal(self, proposal: Proposal) -> None:
-        """Keep it. Raises Busy when too many wait, of this person or altogether."""
+        """Store a proposal. Raises Busy if too many wait, of this person or in total."""
         waiting = await self.proposals()
         mine = sum(other.by.id == proposal.by.id for other in waiting)
         if mine >= MOST_PROPOSALS_EACH or len(waiting) >= MOST_PROPOSALS:
@@ -212,21 +212,21 @@ class RedisProposalStore(ProposalStore):
             await self._client.hset(PROPOSALS, proposal.id, to_json(proposal))
 
     async def proposals(self) -> Sequence[Proposal]:
-        """Those that wait, oldest first."""
+        """Return the waiting proposals, oldest first."""
         async with bounded_call():
             stored = await self._client.hvals(PROPOSALS)
         found: list[Proposal] = [from_json(Proposal, text) for text in stored]
         return sorted(found, key=lambda proposal: proposal.at)
 
     async def proposal(self, proposal_id: str) -> Proposal | None:
-        """Return a proposal by its id; None when it is unknown or decided."""
+        """Return a proposal by its id; None if it is unknown or decided."""
         async with bounded_call():
             stored = await self._client.hget(PROPOSALS, proposal_id)
         proposal: Proposal | None = None if stored is None else from_json(Proposal, stored)
         return proposal
 
     async def decide(self, decision: Decision) -> Decision | None:
-        """Decide on what waits, once; the decision that holds. None when there is none, and nothing waits."""
+        """Decide a waiting proposal once; return the decision in effect, or None if there is neither."""
         name = decision.proposal
         async with bounded_call():
             held = await self._decide(
@@ -236,26 +236,26 @@ class RedisProposalStore(ProposalStore):
         return _decision(held)
 
     async def decision(self, proposal_id: str) -> Decision | None:
-        """Return what was decided on it, as long as that is known."""
+        """Return the decision on a proposal while it is kept."""
         async with bounded_call():
-            undone = await self._client.hget(UNDONE, proposal_id)  # first: what is settled goes from here to there
+            undone = await self._client.hget(UNDONE, proposal_id)  # first, because settling moves it from here to there
             return _decision(undone or await self._client.get(f"{DECIDED}{proposal_id}"))
 
     async def open_decisions(self) -> Sequence[Decision]:
-        """Approvals whose job may not be in line yet, oldest first."""
+        """Return approvals whose job may not be queued yet, oldest first."""
         async with bounded_call():
             stored = await self._client.hvals(UNDONE)
         found: list[Decision] = [from_json(Decision, text) for text in stored]
         return sorted(found, key=lambda decision: decision.at)
 
     async def reopen(self, proposal_id: str) -> None:
-        """Forget what was decided; its job is in line, or is none any more."""
+        """Delete a decision whose job is queued or no longer exists."""
         async with bounded_call():
             await self._client.hdel(UNDONE, proposal_id)
             await self._client.delete(f"{DECIDED}{proposal_id}")
 
     async def settle(self, proposal_id: str) -> None:
-        """Settle an approval whose job is in line: who decided stays known, the proposal is forgotten."""
+        """Settle an approval whose job is queued: keep the decision, delete the proposal."""
         async with bounded_call():
             decision = _decision(await self._client.hget(UNDONE, proposal_id))
             if decision is not None:

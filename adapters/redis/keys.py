@@ -1,7 +1,7 @@
-"""The names of everything kept in Redis, and the index that leads from a person to what is kept about them.
+"""Names of all keys in Redis, and the index from a person to the data about them.
 
-All keys of one thread share the hash tag ``{thread}``, so that one Lua call may touch them together on a cluster; no
-call in this package touches keys of two tags.
+All keys of a thread share the hash tag ``{thread}``, so that one Lua call can use them together on a Cluster. No call
+in this package uses keys with two tags.
 """
 
 import json
@@ -50,21 +50,21 @@ HELD = f"{PREFIX}:held:"
 
 
 def tagged_key(name: str, *rest: str) -> str:
-    """Return a key whose slot on a cluster is decided by ``name`` alone, whatever characters it holds.
+    """Return a key whose Cluster slot depends only on ``name``, whatever characters it contains.
 
-    A name with braces is escaped, and marked by two percent signs, with which no other name of ours begins.
+    A name with braces is escaped and prefixed with two percent signs, with which no other name of ours begins.
     """
     tag = f"%%{quote(name, safe=':/.-_')}" if "{" in name or "}" in name or name.startswith("%%") else name
     return ":".join((f"{PREFIX}:{{{tag}}}", *rest))
 
 
 def inbox_keys(namespace: str) -> tuple[str, str]:
-    """Return the stream of ready tokens and the index of what waits, of one inbox."""
+    """Return an inbox's stream of ready tokens and its index of waiting deliveries."""
     return (INBOX, WAITING) if namespace == "inbox" else (f"{INBOX}:{namespace}", f"{WAITING}:{namespace}")
 
 
 def job_key(job_id: str) -> str:
-    """Return the hash of a job: its head, its items by position, and who cancelled it."""
+    """Return the key of a job's hash: its head, its items by position, and its canceller."""
     return tagged_key(f"job:{job_id}")
 
 
@@ -74,27 +74,27 @@ EVERY_SESSION = (f"{PREFIX}:{{session:*", f"{PREFIX}:{{sign-in:*")
 
 
 def trace_key(trace_id: str) -> str:
-    """Return the list of a trace's events."""
+    """Return the key of the list of a trace's events."""
     return tagged_key(f"trace:{trace_id}")
 
 
 def checkpoint_key(checkpoint_id: str) -> str:
-    """Return the hash of a parked inquiry."""
+    """Return the key of a parked inquiry's hash."""
     return tagged_key(f"checkpoint:{checkpoint_id}")
 
 
 def named_lease_key(name: str) -> str:
-    """Who holds what only one process may hold."""
+    """Return the key of a lease that only one process can hold."""
     return f"{HELD}{name}"
 
 
 def person_key(person_id: str, what: str) -> str:
-    """Return the sorted set of a person's threads, checkpoints, traces or message states, by last write."""
+    """Return the key of the sorted set of a person's threads, checkpoints, traces or message states, by last write."""
     return tagged_key(f"person:{person_id}", what)
 
 
 def thread_keys(thread: str) -> tuple[str, str, str, str]:
-    """Return a thread's turns by trace id, their order, evidence by id and its other fields: one hash tag."""
+    """Return the keys of a thread: turns by trace id, their order, evidence by id, other fields (one hash tag)."""
     return (
         tagged_key(thread, "turns"),
         tagged_key(thread, "order"),
@@ -104,32 +104,32 @@ def thread_keys(thread: str) -> tuple[str, str, str, str]:
 
 
 def lease_key(thread: str) -> str:
-    """Return the hash with the thread's fence, and whose delivery is worked on under it."""
+    """Return the key of the hash with a thread's lease and fence."""
     return tagged_key(thread, "lease")
 
 
 def queue_key(thread: str) -> str:
-    """Return the list of a thread's deliveries, the one that is worked on first."""
+    """Return the key of the list of a thread's deliveries, current one first."""
     return tagged_key(thread, "queue")
 
 
 def seen_key(thread: str, delivery_id: str) -> str:
-    """Return what became of a delivery, for a day."""
+    """Return the key of a delivery's outcome, which is kept for a day."""
     return tagged_key(thread, "seen", delivery_id)
 
 
 def waiting_member(thread: str, delivery_id: str, person: str) -> str:
-    """Return a delivery in the indexes of what waits."""
+    """Return the member for a delivery in the indexes of waiting deliveries."""
     return json.dumps([thread, delivery_id, person])
 
 
 def record_key(place: str, subject: str) -> str:
-    """Return the hash of what is kept about a message, by the address of the record."""
+    """Return the key of the hash of a message's records."""
     return tagged_key(place, "posting", subject)
 
 
 def index_member(address: Address) -> str:
-    """Return a record's address in the index of a person, or of a thread in which it is not kept itself."""
+    """Return the member for a record in a person's index, or in the index of a thread that does not contain it."""
     return json.dumps([part for part in (address.place, address.subject, address.entry) if part])
 
 
@@ -138,7 +138,7 @@ _RECORD = re.compile(rf"{PREFIX}:\{{([^}}]*)\}}:posting:(.*)", re.DOTALL)
 
 
 def record_address(key: str) -> tuple[str, str]:
-    """Return the place and the subject of a record's key. Raises ValueError for another's key."""
+    """Return the place and subject of a record's key. Raises ValueError for any other key."""
     found = _RECORD.fullmatch(key)
     if found is None:
         raise ValueError(f"{key} is no record's key.")
@@ -146,17 +146,17 @@ def record_address(key: str) -> tuple[str, str]:
 
 
 def cancel_request_key(thread: str, subject: str) -> str:
-    """Why whoever works on a subject is asked to stop."""
+    """Return the key of the reason why a subject's worker should stop."""
     return tagged_key(thread, "called-off", subject)
 
 
 def live_key(thread: str, subject: str) -> str:
-    """Return the stream of what is shown of an answer in the making."""
+    """Return the key of the stream of an answer's live updates."""
     return tagged_key(thread, "live", subject)
 
 
 def thread_index_key(thread: str, what: str) -> str:
-    """Return the sorted set of a thread's checkpoints, traces or message states, by when they were last written."""
+    """Return the key of the sorted set of a thread's checkpoints, traces or message states, by last write."""
     return tagged_key(thread, f"all-{what}")
 
 
@@ -170,16 +170,16 @@ return 1
 
 
 def of_person(person_id: str, what: str, members: str | Sequence[str], ttl: int) -> Sequence[Command]:
-    """Note that each member holds something of this person, for ``ttl`` seconds.
+    """Return commands that index members as data of this person, for ``ttl`` seconds.
 
-    To be carried out before that something is written: a crash in between leaves an entry that leads nowhere, never
-    something that cannot be found and forgotten.
+    Run them before the data is written: a crash in between then leaves a dangling index entry, never data that cannot
+    be found and erased.
     """
     return [_index_command(person_key(person_id, what), members, ttl)] if person_id else []
 
 
 def of_thread(thread: str, what: str, members: str | Sequence[str], ttl: int) -> Sequence[Command]:
-    """Note that each member belongs to this thread, for ``ttl`` seconds; likewise before it is written."""
+    """Return commands that index members as data of this thread, for ``ttl`` seconds; also before the write."""
     return [_index_command(thread_index_key(thread, what), members, ttl)] if thread else []
 
 

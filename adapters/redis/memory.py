@@ -1,11 +1,11 @@
-"""Threads in Redis: turns, summary and cited evidence. What else is forgotten with them is ``erasure``'s.
+"""Threads in Redis: turns, summary and cited evidence. ``erasure`` erases the related data.
 
-One thread is four keys of one hash tag: the turns by trace id, their order, the evidence library, and a hash of small
-things. Every change is one Lua call, so a worker that dies leaves a whole thread behind. What it bounds: the turns and
-the library by number, everything by a time to live that each write renews.
+One thread has four keys with one hash tag: the turns by trace id, their order, the evidence library, and a hash of
+small fields. Every change is one Lua call, so a dying worker leaves a consistent thread. Turns and library are bounded
+in number, and everything has a TTL that each write renews.
 
-The current fence of a thread is the inbox's (``inbox``), kept under the same tag so that a stale worker's turn
-is refused in the same call that would write it.
+The thread's current fence is written by ``inbox`` under the same tag, so that one call can check it and refuse a stale
+worker's turn.
 """
 
 import json
@@ -25,7 +25,8 @@ from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.json_codec import from_json, to_json
 from core.ports.memory import AskedQuestion, Memory, ThreadRecord
 
-# Drops evidence that no kept turn cites, lowest id first, and after it the cited, until at most ``limit`` are left.
+# Deletes evidence until at most ``limit`` remain: first what no kept turn cites, then cited evidence, each by lowest
+# id.
 _TRIM_LIBRARY = """
 local function trim_library(turns, library, limit)
   local over = redis.call('HLEN', library) - limit
@@ -73,7 +74,7 @@ return 1
 """
 )
 
-# KEYS about; ARGV summary bases upto ttl. A summary of turns that have been forgotten meanwhile is not written.
+# KEYS about; ARGV summary bases upto ttl. Ignores a summary of turns that were erased in between.
 _SUMMARISE = """
 local total = tonumber(redis.call('HGET', KEYS[1], 'total') or '0')
 local covered = tonumber(redis.call('HGET', KEYS[1], 'summarised') or '0')
@@ -83,8 +84,8 @@ redis.call('EXPIRE', KEYS[1], ARGV[4])
 return 1
 """
 
-# KEYS turns order library about; ARGV person. Returns the trace ids of the removed turns. What the person said may
-# also stand in the summary and in the queries that found evidence, so those go too, unless another's turn cites them.
+# KEYS turns order library about; ARGV person. Returns the trace ids of the removed turns. The summary and the queries
+# of evidence may contain the person's words, so these are deleted too, except evidence that other turns cite.
 _FORGET_PERSON = """
 local removed, cited = {}, {}
 for _, trace in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
@@ -109,7 +110,8 @@ end
 return removed
 """
 
-# KEYS turns order library about. Returns the open checkpoint, then the trace ids; whether it is muted stays.
+# KEYS turns order library about. Returns whether there was anything, the open checkpoint, then the trace ids. Keeps
+# muting.
 _FORGET_THREAD = """
 local gone = redis.call('LRANGE', KEYS[2], 0, -1)
 table.insert(gone, 1, redis.call('HGET', KEYS[4], 'open_checkpoint') or '')
@@ -123,7 +125,7 @@ return gone
 
 
 class RedisMemory(Memory):
-    """Keeps each thread's last ``turns`` turns and ``library`` pieces of cited evidence for ``ttl`` after a write."""
+    """Memory of each thread's last ``turns`` turns and ``library`` pieces of evidence, for ``ttl`` after a write."""
 
     def __init__(
         self, client: Redis, *, turns: int = 60, library: int = 200, ttl: timedelta = timedelta(days=30)
@@ -138,7 +140,7 @@ class RedisMemory(Memory):
         self._forgetting = Erasure(client)
 
     async def recall(self, key: ThreadKey) -> ThreadRecord:
-        """All that is kept of this thread, in one round trip; an empty record when it is new."""
+        """Return all data of this thread in one round trip; an empty record if it is new."""
         async with bounded_call():
             ((kept, order, library, small),) = await in_order(self._client, lua(_RECALL, thread_keys(str(key))))
         turns, about = (dict(zip(flat[::2], flat[1::2], strict=True)) for flat in (kept, small))
@@ -155,7 +157,7 @@ class RedisMemory(Memory):
         )
 
     async def questions_of(self, person_id: str, threads: int) -> Sequence[AskedQuestion]:
-        """Return what this person asked in their newest threads, and was searched for; the newest first."""
+        """Return this person's questions in their newest threads that led to a search, newest first."""
         async with bounded_call():
             newest = texts(await self._client.zrevrange(person_key(person_id, "threads"), 0, threads - 1))
         keys = [ThreadKey.parse(thread) for thread in newest]
@@ -170,7 +172,7 @@ class RedisMemory(Memory):
     async def remember(
         self, key: ThreadKey, turn: Turn, evidence: Sequence[Evidence], *, fence: int | None = None
     ) -> None:
-        """Append a turn and the evidence it cited; the same trace id again replaces that turn. Raises LeaseLost."""
+        """Append a turn and its cited evidence; the same trace id replaces that turn. Raises LeaseLost."""
         thread = str(key)
         cited: list[Any] = [part for item in evidence for part in (item.id, to_json(item))]
         limits = [self._turns, self._library, self._ttl]
@@ -185,14 +187,14 @@ class RedisMemory(Memory):
             raise LeaseLost("Another worker has taken this thread over; this turn is not kept.")
 
     async def summarise(self, key: ThreadKey, summary: str, bases: frozenset[str], upto: int) -> None:
-        """Replace the summary; it now covers the first ``upto`` turns. One that covers less than before is ignored."""
+        """Replace the summary, which covers the first ``upto`` turns; ignore it if it covers less than before."""
         async with bounded_call():
             await self._summarise(
                 keys=[thread_keys(str(key))[3]], args=[summary, json.dumps(sorted(bases)), upto, self._ttl]
             )
 
     async def mute(self, key: ThreadKey, muted: bool) -> None:
-        """Keep quiet in a thread, or speak again."""
+        """Mute or unmute a thread."""
         about = thread_keys(str(key))[3]
         async with bounded_call(), self._client.pipeline(transaction=True) as pipe:
             pipe.hset(about, "muted", "1" if muted else "0")
@@ -200,7 +202,7 @@ class RedisMemory(Memory):
             await pipe.execute()
 
     async def forget_thread(self, key: ThreadKey) -> bool:
-        """Remove what was said in a thread and all that came of it; whether there was anything. Muted stays muted."""
+        """Erase a thread and all related data; return whether there was any. A muted thread stays muted."""
         thread = str(key)
         async with bounded_call(deadline=60):
             something, checkpoint, *traces = await self._forget_thread(keys=thread_keys(thread))
@@ -208,9 +210,9 @@ class RedisMemory(Memory):
         return bool(something) or more
 
     async def forget_person(self, person_id: str) -> int:
-        """Remove every turn this person asked and all else that holds their words; how many turns.
+        """Erase every turn of this person and all other data with their words; return the number of turns.
 
-        Summaries of the threads they spoke in go too, as they may hold their words.
+        Also erases the summaries of their threads, which may contain their words.
         """
         gone: list[str] = []
         async with bounded_call(deadline=60):

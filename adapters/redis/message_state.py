@@ -1,6 +1,6 @@
-"""Records about messages in Redis: a small hash for each address, written under the thread's fence where there is one.
+"""Message records in Redis: a small hash per address, written under the thread's fence if it has one.
 
-Whose a record is stands in the index of that person and that thread before the record itself is written.
+A record is added to the indexes of its person and thread before it is written.
 """
 
 import time
@@ -26,12 +26,12 @@ from core.model.record_codec import OWNER, changed_fields, entries_from_fields, 
 from core.model.records import Address, Record
 from core.ports.message_state import KEPT_FOR, CancelReason, MessageStateStore
 
-_CANCEL_TTL = 3600  # seconds that a request to cancel waits for the worker it is meant for
+_CANCEL_TTL = 3600  # seconds that a cancel request waits for its worker
 
 R = TypeVar("R", bound=Record)
 
-# KEYS lease index record …; ARGV fence ttl now expired, how many members go into the thread's index and those, and for
-# each record how many texts follow and those: name value …
+# KEYS lease index record …; ARGV fence ttl now expired, the number of members for the thread's index and these members,
+# then for each record the number of texts that follow and these: name value …
 _SAVE = """
 if ARGV[1] ~= '' and redis.call('HGET', KEYS[1], 'fence') ~= ARGV[1] then return -1 end
 local at = 5 + tonumber(ARGV[5])
@@ -66,26 +66,26 @@ return 1
 
 
 class RedisMessageStateStore(MessageStateStore):
-    """Keeps each record for ``ttl`` after its last change."""
+    """Message state store that keeps each record for ``ttl`` after its last change."""
 
     def __init__(self, client: Redis, *, ttl: timedelta = KEPT_FOR) -> None:
         self._client = client
         self._ttl = int(ttl.total_seconds())
 
     async def read(self, blank: R) -> R | None:
-        """Return the record at this one's address; None where nothing is kept."""
+        """Return the record at this one's address, or None."""
         async with bounded_call():
             kept = _texts(await self._client.hgetall(_key(blank.address)))
         return from_fields(blank, kept)
 
     async def read_entries(self, blank: R) -> Sequence[R]:
-        """All records that share this one's place and subject."""
+        """Return all records that share this one's place and subject."""
         async with bounded_call():
             kept = _texts(await self._client.hgetall(_key(blank.address)))
         return entries_from_fields(blank, kept)
 
     async def save(self, *records: Record, was: Record | None = None, fence: int | None = None) -> None:
-        """Keep records, with a command for each owner and each place. Raises LeaseLost when ``fence`` is stale."""
+        """Store records, with a command per owner and place. Raises LeaseLost if ``fence`` is stale."""
         by_place: dict[str, list[Record]] = {}
         for record in records:
             by_place.setdefault(record.address.place, []).append(record)
@@ -96,7 +96,7 @@ class RedisMessageStateStore(MessageStateStore):
             raise LeaseLost("Another worker has taken this thread over.")
 
     def _save_command(self, place: str, records: Sequence[Record], was: Record | None, fence: int | None) -> Command:
-        """Write records of one place; where that is the thread they belong to, into its index in the same step."""
+        """Return a command that writes records of one place and, for their own thread, its index in the same step."""
         texts: list[str | int] = []
         for record in records:
             before = was if was is not None and was.address == record.address else None
@@ -109,7 +109,7 @@ class RedisMessageStateStore(MessageStateStore):
         return lua(_SAVE, keys, fenced, self._ttl, now, now - self._ttl, len(members), *members, *texts)
 
     def _index_command(self, records: Sequence[Record], apart: frozenset[str] = frozenset()) -> Sequence[Command]:
-        """Note under their owners where these records are kept, but for the threads that are done apart."""
+        """Return commands that add records to their owners' indexes, except the threads of ``apart``."""
         people: dict[str, list[str]] = {}
         threads: dict[str, list[str]] = {}
         for record in records:
@@ -123,7 +123,7 @@ class RedisMessageStateStore(MessageStateStore):
         ]
 
     async def exchange(self, was: R, now: R) -> bool:
-        """Keep ``now`` in place of ``was``, once. Whose connection broke over it may be told that it was not kept."""
+        """Replace ``was`` with ``now``, once. After a broken connection, a retry may return False despite success."""
         before, after = to_fields(was), to_fields(now)
         person = after.pop(OWNER, before.pop(OWNER, ""))
         before.pop(OWNER, None)
@@ -138,7 +138,7 @@ class RedisMessageStateStore(MessageStateStore):
         return bool(kept)
 
     async def remove(self, record: Record) -> None:
-        """Remove a record; nothing happens where there is none."""
+        """Delete a record, if it exists."""
         address = record.address
         async with bounded_call():
             if address.entry:
@@ -147,7 +147,7 @@ class RedisMessageStateStore(MessageStateStore):
                 await self._client.delete(_key(address))
 
     async def request_cancel(self, thread: str, subject: str, reason: CancelReason) -> None:
-        """Ask whoever works on this question to stop."""
+        """Request that the worker of this question stops."""
         async with bounded_call():
             await in_order(
                 self._client,
@@ -156,19 +156,19 @@ class RedisMessageStateStore(MessageStateStore):
             )
 
     async def take_cancel(self, thread: str, subject: str) -> CancelReason | None:
-        """Why this question is to be cancelled, taken; None when it is not."""
+        """Return and delete the cancel reason of this question, or None."""
         async with bounded_call():
             reason = await self._client.getdel(cancel_request_key(thread, subject))
         return CancelReason(str(reason)) if reason else None
 
 
 def _member(address: Address, thread: str) -> str:
-    """Return a record in the index of a thread."""
+    """Return the member for a record in a thread's index."""
     return address.subject if thread == address.place and not address.entry else index_member(address)
 
 
 def _texts(kept: Mapping[Any, Any]) -> dict[str, str]:
-    """Return a hash as the client gives it, which decodes texts."""
+    """Return a hash with its decoded fields typed as strings."""
     return {str(name): str(value) for name, value in kept.items()}
 
 

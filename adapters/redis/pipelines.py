@@ -1,7 +1,7 @@
-"""Commands that belong together in one round trip to Redis: redis-py's pipelines, and scripts with their text.
+"""Pipelines: several commands in one round trip to Redis, including scripts with their text.
 
-An answer costs some thirty commands. Sent one by one, each costs the event loop a connection from the pool, a write, a
-read and the timers around them, so a store sends what belongs to one of its operations together.
+An answer takes about thirty commands. Each separate command costs the event loop a pooled connection, a write, a read
+and timers, so a store sends the commands of one operation together.
 """
 
 from collections.abc import Sequence
@@ -13,24 +13,23 @@ Command = tuple[Any, ...]
 
 
 def lua(script: str, keys: Sequence[str], *args: Any) -> Command:
-    """Return a script with its text, which no server can have forgotten, so that it may stand anywhere in an order."""
+    """Return an EVAL command with the script's text, which works at any position because no server caches it."""
     return ("EVAL", script, len(keys), *keys, *args)
 
 
 async def in_order(client: Redis | RedisCluster, *commands: Command) -> list[Any]:
-    """Have these carried out one after the other, in one round trip where one server has all keys; their replies.
+    """Run commands in order, in one round trip if one server has all keys; return their replies.
 
-    Raises the first failure when all are answered, without the text of the command. What one refused command says about
-    itself does not keep the next from being carried out, and any may be carried out again when the connection breaks.
-    In a Cluster the keys may belong to several servers, which keep no order among each other: there each waits for the
-    one before.
+    Raises the first error after all replies, without the command's text. A failed command does not stop the next ones,
+    and any command may run again after a broken connection. In a Cluster the keys may be on several servers, which have
+    no common order, so each command waits for the previous one.
     """
     if isinstance(client, RedisCluster) or len(commands) == 1:
         return [await client.execute_command(*command) for command in commands]
     async with client.pipeline(transaction=False) as pipe:
         for command in commands:
             pipe.execute_command(*command)
-        # Not raised by redis-py, which would write the command with all that it holds into the error.
+        # redis-py would put the whole command with its data into the error message.
         replies: list[Any] = await pipe.execute(raise_on_error=False)
     for reply in replies:
         if isinstance(reply, Exception):

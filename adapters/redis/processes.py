@@ -1,4 +1,4 @@
-"""The processes that serve, and the leases by which one of them at a time does a thing."""
+"""Registry of serving processes, and leases that let one process at a time do a task."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -22,7 +22,7 @@ return 1
 """
 )
 
-# KEYS serving. Returns the processes that count, and removes those that do not any more.
+# KEYS serving. Returns the live processes, and removes expired ones.
 _SERVING = (
     _NOW
     + """
@@ -38,7 +38,7 @@ return found
 
 
 class RedisProcessRegistry(ProcessRegistry):
-    """All processes in one key, which goes when none is left."""
+    """Registry of all processes in one hash, which expires with the last one."""
 
     def __init__(self, client: Redis) -> None:
         self._client = client
@@ -46,25 +46,25 @@ class RedisProcessRegistry(ProcessRegistry):
         self._serving = client.register_script(_SERVING)
 
     async def announce(self, process: ServingProcess, lasting: timedelta) -> None:
-        """Be known from now on, or still. Raises StoreUnavailable."""
+        """Register the process or renew its registration. Raises StoreUnavailable."""
         milliseconds = int(lasting.total_seconds() * 1000)
         async with bounded_call():
             await self._announce(keys=[SERVING], args=[process.name, to_json(process), milliseconds])
 
     async def live_processes(self) -> Sequence[ServingProcess]:
-        """Those that have announced themselves and not run out, by name. Raises StoreUnavailable."""
+        """Return the registered, unexpired processes, by name. Raises StoreUnavailable."""
         async with bounded_call():
             found = texts(await self._serving(keys=[SERVING]))
         return sorted((from_json(ServingProcess, one) for one in found), key=lambda one: one.name)
 
     async def withdraw(self, name: str) -> None:
-        """Be known no more. Raises StoreUnavailable."""
+        """Remove the registration. Raises StoreUnavailable."""
         async with bounded_call():
             await self._client.hdel(SERVING, name)
 
 
-# KEYS lease; ARGV holder milliseconds. One that has more time left than a lease lasts was taken before the server's
-# clock was set back.
+# KEYS lease; ARGV holder milliseconds. A lease with more time left than a lease lasts predates a clock that was set
+# back.
 _ACQUIRE = """
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] and redis.call('PTTL', KEYS[1]) <= 2 * ARGV[2] then return 0 end
@@ -80,19 +80,19 @@ return redis.call('DEL', KEYS[1])
 
 
 class RedisNamedLeases(NamedLeases):
-    """The holder's name is the key's value."""
+    """Lease store; the key's value is the holder's name."""
 
     def __init__(self, client: Redis) -> None:
         self._acquire = client.register_script(_ACQUIRE)
         self._release = client.register_script(_RELEASE)
 
     async def acquire(self, name: str, holder: str, lasting: timedelta) -> bool:
-        """Take it, or renew what is held already; False while another holds it. Raises StoreUnavailable."""
+        """Acquire or renew a lease; return False while another process holds it. Raises StoreUnavailable."""
         milliseconds = int(lasting.total_seconds() * 1000)
         async with bounded_call():
             return bool(await self._acquire(keys=[named_lease_key(name)], args=[holder, milliseconds]))
 
     async def release(self, name: str, holder: str) -> None:
-        """Let it go; does nothing when it is another's. Raises StoreUnavailable."""
+        """Release a lease; do nothing if another process holds it. Raises StoreUnavailable."""
         async with bounded_call():
             await self._release(keys=[named_lease_key(name)], args=[holder])

@@ -1,4 +1,4 @@
-"""Questions that were asked, and what people thought of the answers; the newest of each."""
+"""Log of the newest questions, and of the newest feedback on answers."""
 
 import json
 from collections.abc import AsyncIterator, Collection
@@ -54,7 +54,7 @@ _FORGET = f"{_DROP} drop(ARGV)"
 
 
 class RedisQuestionLog(QuestionLog):
-    """Keeps the newest ``most`` for ``ttl``: about 2 KB each, 40 MB when it is full."""
+    """Log of the newest ``most`` questions for ``ttl``: about 2 KB each, 40 MB when full."""
 
     def __init__(self, client: Redis, *, most: int = 20_000, ttl: timedelta = timedelta(days=180)) -> None:
         self._client = client
@@ -64,7 +64,7 @@ class RedisQuestionLog(QuestionLog):
         self._mark = client.register_script(_MARK)
 
     async def keep(self, question: LoggedQuestion) -> None:
-        """Keep it, replacing what was kept of the same trace."""
+        """Store a question in place of an earlier one with the same trace."""
         oldest = (datetime.now(UTC) - self._ttl).timestamp()
         owner = json.dumps([question.asker, question.thread])
         kept = to_json(replace(question, corrected=False))
@@ -74,12 +74,12 @@ class RedisQuestionLog(QuestionLog):
             )
 
     async def mark_corrected(self, trace_id: str) -> None:
-        """Note that somebody corrected this answer, if it is kept."""
+        """Mark this answer as corrected, if it is stored."""
         async with bounded_call():
             await self._mark(keys=_KEYS, args=[trace_id])
 
     async def since(self, moment: datetime) -> AsyncIterator[LoggedQuestion]:
-        """Those asked at this moment or later, oldest first."""
+        """Yield questions since this moment, oldest first."""
         async with bounded_call():
             traces = texts(await self._client.zrangebyscore(QUESTIONS_ORDER, moment.timestamp(), "+inf"))
             corrected = {str(trace) for trace in await self._client.smembers(QUESTIONS_CORRECTED)}
@@ -94,7 +94,7 @@ class RedisQuestionLog(QuestionLog):
 
 
 async def forget_questions(client: Redis, *, person: str = "", thread: str = "") -> None:
-    """Remove those of a person, or of a thread. Raises redis exceptions: its caller reaches Redis."""
+    """Delete the questions of a person or thread. Raises redis exceptions, which its caller translates."""
     theirs: list[str] = []
     async for trace, owner in client.hscan_iter(QUESTIONS_OWNERS, count=_PAGE):
         asker, where = json.loads(owner)
@@ -129,7 +129,7 @@ return earlier or ''
 
 
 class RedisFeedbackStore(FeedbackStore):
-    """Keeps the newest ``most``, without a time to live: they are to become an evaluation set."""
+    """Store of the newest ``most`` feedback entries, without a TTL because they become an evaluation set."""
 
     def __init__(self, client: Redis, *, most: int = 10_000) -> None:
         self._client = client
@@ -137,7 +137,7 @@ class RedisFeedbackStore(FeedbackStore):
         self._keep = client.register_script(_KEEP_FEEDBACK)
 
     async def keep(self, feedback: Feedback) -> Feedback | None:
-        """Keep it; the person's earlier word on the same answer, which it replaces. Without a time, it is of now."""
+        """Store feedback, by default dated now; return the person's earlier feedback, which it replaces."""
         at = feedback.at or datetime.now(UTC)
         field = json.dumps([feedback.trace_id, feedback.person.id])
         async with bounded_call():
@@ -148,7 +148,7 @@ class RedisFeedbackStore(FeedbackStore):
         return from_json(Feedback, str(earlier)) if earlier else None
 
     async def all(self) -> AsyncIterator[Feedback]:
-        """Everything kept, oldest first."""
+        """Yield all feedback, oldest first."""
         async with bounded_call():
             fields = texts(await self._client.zrange(FEEDBACK_ORDER, 0, -1))
         for start in range(0, len(fields), _FEEDBACK_PAGE):

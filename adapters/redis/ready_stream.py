@@ -1,11 +1,11 @@
-"""The stream of ready tokens: "this thread may have something to do", told to whichever worker asks next.
+"""Stream of ready tokens, which announce to any worker that a thread may have work.
 
-A token is a hint. It carries no work and confers no right; the lease does that. What makes losing work impossible is
-one rule that every caller keeps: **a token is acknowledged only after its thread's queue was seen empty, or after a
-new token for the thread was added.** A delivery is queued before its token is added, so while it is queued some token
-of its thread is unacknowledged: read by somebody, or in the stream to be read. Tokens that a worker read and did not
-acknowledge (it died, or another held the thread) are looked at again, by anybody, once they have been idle a while.
-Since nobody owns a token, all processes read as one consumer of the group.
+A token is a hint. It carries no work and grants no right; the lease does that. One rule ensures that no work is lost:
+**a token is acknowledged only after its thread's queue was seen empty, or after a new token for the thread was added.**
+A delivery is queued before its token is added. So while it is queued, some token of its thread is unacknowledged: in
+the stream, or read by a worker. If a worker read tokens and did not acknowledge them (it died, or another worker held
+the thread), any worker checks them again after an idle time. Nobody owns a token, so all processes read as one consumer
+of the group.
 """
 
 from collections import OrderedDict
@@ -19,7 +19,7 @@ from adapters.redis.pipelines import Command, in_order, lua
 
 _GROUP = "workers"
 _CONSUMER = "worker"
-BATCH = 64  # tokens that one process holds at most, to choose fairly among
+BATCH = 64  # maximum number of tokens per process to choose fairly among
 
 # KEYS stream; ARGV group token…
 _ACKNOWLEDGE = """
@@ -32,14 +32,14 @@ return 1
 
 
 class ReadyThread(NamedTuple):
-    """A thread that may have something to do, with the tokens that said so."""
+    """A thread that may have work, with its tokens."""
 
     thread: str
     tokens: tuple[str, ...]
 
 
 class FairQueue:
-    """Tokens in hand, given out in turn by person: who has many threads waiting does not keep others waiting."""
+    """Queue of tokens, handed out in turns by person, so that many threads of one person do not delay others."""
 
     def __init__(self) -> None:
         self._people: OrderedDict[str, OrderedDict[str, list[str]]] = OrderedDict()
@@ -48,13 +48,13 @@ class FairQueue:
         return sum(len(threads) for threads in self._people.values())
 
     def add(self, token: str, thread: str, person: str) -> None:
-        """Keep a token; several of one thread stand together."""
+        """Add a token, grouped with others of its thread."""
         tokens = self._people.setdefault(person, OrderedDict()).setdefault(thread, [])
         if token not in tokens:
             tokens.append(token)
 
     def next(self) -> ReadyThread | None:
-        """Return the oldest thread of the person whose turn it is; that person goes to the end of the line."""
+        """Return the oldest thread of the next person, who then goes to the end of the queue."""
         if not self._people:
             return None
         person, threads = self._people.popitem(last=False)
@@ -65,7 +65,7 @@ class FairQueue:
 
 
 class ReadyTokens:
-    """The stream itself. Raises redis exceptions: its caller reaches Redis."""
+    """The stream of tokens. Raises redis exceptions, which its caller translates."""
 
     def __init__(self, client: Redis, *, stream: str, idle_ms: int) -> None:
         self._client = client
@@ -75,23 +75,23 @@ class ReadyTokens:
         self._grouped = False
 
     async def add(self, thread: str, person: str) -> None:
-        """Say that a thread may have something to do."""
+        """Add a token for a thread that may have work."""
         await in_order(self._client, self.add_command(thread, person))
 
     async def acknowledge(self, tokens: Sequence[str]) -> None:
-        """Remove tokens, under the rule above."""
+        """Acknowledge and delete tokens, under the rule above."""
         await in_order(self._client, *self.acknowledge_command(tokens))
 
     def add_command(self, thread: str, person: str) -> Command:
-        """Return what ``add`` has carried out."""
+        """Return the command of ``add``."""
         return ("XADD", self._stream, "*", "thread", thread, "person", person)
 
     def acknowledge_command(self, tokens: Sequence[str]) -> Sequence[Command]:
-        """Return what ``acknowledge`` has carried out."""
+        """Return the commands of ``acknowledge``."""
         return [lua(_ACKNOWLEDGE, [self._stream], _GROUP, *tokens)] if tokens else []
 
     async def read(self, into: FairQueue, *, block_ms: int | None = None) -> None:
-        """Take new tokens as they come, waiting up to ``block_ms`` for the first."""
+        """Read new tokens, waiting up to ``block_ms`` for the first."""
         room = BATCH - len(into)
         if room <= 0:
             return
@@ -103,13 +103,13 @@ class ReadyTokens:
         except ResponseError as error:
             if not str(error).startswith("NOGROUP"):
                 raise
-            self._grouped = False  # the server came back without its data: begin anew
+            self._grouped = False  # the server restarted without its data: create the group again
             return
         for _, entries in found or ():
             _keep(entries, into)
 
     async def reclaim(self, into: FairQueue) -> None:
-        """Look again at tokens that were read a while ago and are not acknowledged, a batch at a time."""
+        """Read tokens again that were read some time ago and not acknowledged, a batch at a time."""
         await self._ensure_group()
         try:
             found: Any = await self._client.xautoclaim(
@@ -124,7 +124,7 @@ class ReadyTokens:
         _keep(found[1], into)
 
     async def count(self) -> int:
-        """How many tokens there are."""
+        """Return the number of tokens."""
         return int(await self._client.xlen(self._stream))
 
     async def _ensure_group(self) -> None:

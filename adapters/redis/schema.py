@@ -1,7 +1,7 @@
-"""Which layout the data in Redis has: older data is carried over, and newer data is not touched.
+"""Schema version of the data in Redis: older data is still read, newer data is refused.
 
-1, which is written nowhere, and 2 are those of versions before 1.0; everything of them is read as it is. 3 is 1.0's:
-its bases have readers that an older version does not know of, so an older version must not open it.
+Versions before 1.0 used 1 (which is not stored) and 2; their data is read unchanged. 1.0 uses 3: its bases have readers
+that an older version ignores, so an older version must not open it.
 """
 
 from redis.asyncio import Redis
@@ -15,7 +15,7 @@ SCHEMA = 3
 
 
 async def check_schema(client: Redis) -> int:
-    """Return the data's layout; empty stores get this version's. Raises ConfigurationError if it is a newer one's."""
+    """Return the data's schema; mark an empty store with this version's. Raises ConfigurationError if it is newer."""
     async with bounded_call():
         found = int(await client.get(SCHEMA_KEY) or 1)
     if found > SCHEMA:
@@ -30,6 +30,6 @@ async def check_schema(client: Redis) -> int:
 
 
 async def mark_schema(client: Redis) -> None:
-    """Make the data this version's: older ones refuse it from now on. Raises StoreUnavailable."""
+    """Store this version's schema, which older versions refuse. Raises StoreUnavailable."""
     async with bounded_call():
         await client.set(SCHEMA_KEY, SCHEMA)

@@ -17,23 +17,23 @@ from core.ports.reasoner import VerifierRecords
 
 
 class RedisChannelSettingsStore(ChannelSettingsStore):
-    """One JSON object for each place. No time to live: it is configuration.
+    """Channel settings store: one JSON object per place, without a TTL because it is configuration.
 
-    Which places there are stands in a set of its own, written first: it may name one too many, and lacks none that was
-    written since there is the set.
+    A set, which is written first, lists the places. It may contain a place without settings, but misses none that was
+    written since the set exists.
     """
 
     def __init__(self, client: Redis) -> None:
         self._client = client
 
     async def read(self, place: str) -> ChosenSettings:
-        """Return what was chosen; nothing where nothing was."""
+        """Return the chosen settings, empty by default."""
         async with bounded_call():
             stored = await self._client.get(_place_key(place))
         return ChosenSettings.from_mapping(json.loads(stored or "{}"))
 
     async def write(self, place: str, chosen: ChosenSettings) -> None:
-        """Replace all that was chosen; nothing left means back to the defaults."""
+        """Replace the chosen settings; an empty object restores the defaults."""
         async with bounded_call():
             if values := chosen.to_mapping():
                 await self._client.sadd(PLACES, place)
@@ -43,38 +43,38 @@ class RedisChannelSettingsStore(ChannelSettingsStore):
                 await self._client.srem(PLACES, place)
 
     async def places(self) -> Sequence[str]:
-        """Every place in which something is chosen."""
+        """Return every place with chosen settings."""
         async with bounded_call():
             return texts(await self._client.smembers(PLACES))
 
 
 class RedisVerifierRecords(VerifierRecords):
-    """One hash for all models: a few fields, which a new prompt version adds to."""
+    """Verifier results of all models in one hash; a new prompt version adds fields."""
 
     def __init__(self, client: Redis) -> None:
         self._client = client
 
     async def read(self, key: str) -> str:
-        """Return what is kept; empty where nothing is."""
+        """Return the stored result, or ""."""
         async with bounded_call():
             stored = await self._client.hget(VERIFIERS, key)
         return stored.decode() if isinstance(stored, bytes) else stored or ""
 
     async def keep(self, key: str, result: str) -> None:
-        """Keep it."""
+        """Store the result."""
         async with bounded_call():
             await self._client.hset(VERIFIERS, key, result)
 
 
 class RedisAudit(Audit):
-    """A stream of the newest ``most`` entries, by the server's order."""
+    """Audit log: a stream of the newest ``most`` entries, in the server's order."""
 
     def __init__(self, client: Redis, *, most: int = 10_000) -> None:
         self._client = client
         self._most = most
 
     async def record(self, actor: str, action: str, target: str, *, allowed: bool, detail: str = "") -> None:
-        """Keep it, with the time."""
+        """Store an entry with the current time."""
         entry = AuditEntry(datetime.now(UTC), actor, action, target, allowed, detail)
         async with bounded_call():
             await self._client.xadd(AUDIT, {"entry": to_json(entry)}, maxlen=self._most, approximate=False)

@@ -1,13 +1,11 @@
-"""Which Redis an address means: one server, a primary that Sentinels name, or a Cluster; each with or without TLS.
-
-The schemes are those that other Python libraries have for the same (``limits``, for one)::
+"""Address forms of Redis: one server, a primary named by Sentinels, or a Cluster; each with or without TLS.
 
     redis://[user:password@]host:6379/0             rediss:// with TLS, unix:///path
     redis+sentinel://[user:password@]host:26379,host:26379/SERVICE   rediss+sentinel://
     redis+cluster://[user:password@]host:6379,host:6379              rediss+cluster://
 
-What follows ``?`` goes to redis-py as it is: ``ssl_ca_certs=/path/ca.pem``, and for Sentinels that have a password of
-their own ``sentinel_username`` and ``sentinel_password``.
+Query parameters go to redis-py unchanged: ``ssl_ca_certs=/path/ca.pem`` and, for Sentinels with their own password,
+``sentinel_username`` and ``sentinel_password``.
 """
 
 from dataclasses import dataclass
@@ -23,15 +21,15 @@ from redis.backoff import ExponentialBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 CONNECT_TIMEOUT = 3.0  # seconds
-NODE_CONNECTIONS = 512  # to each node; a bound, beyond which these two pools refuse rather than wait
-_RETRIES = 3  # of refused or broken connections; a server that hangs is not asked again
-_CLUSTER_RETRIES = 5  # of commands whose slot has moved, or whose primary has just died
+NODE_CONNECTIONS = 512  # per node; beyond it, these two pools raise an error instead of waiting
+_RETRIES = 3  # for refused or broken connections; a server that hangs is not retried
+_CLUSTER_RETRIES = 5  # for commands whose slot has moved, or whose primary has just died
 _SENTINEL = "sentinel_"
 
 
 @dataclass(frozen=True, slots=True)
 class RedisAddress:
-    """An address in its parts. ``options`` are redis-py's, as the URL gives them."""
+    """The parts of an address. ``options`` are redis-py's, from the URL."""
 
     kind: str  # "server", "sentinel" or "cluster"
     tls: bool
@@ -41,7 +39,7 @@ class RedisAddress:
 
     @classmethod
     def of(cls, url: str) -> "RedisAddress":
-        """Return the parts of a URL. Raises ValueError where it is none of the forms above."""
+        """Parse a URL. Raises ValueError if it has none of the forms above."""
         parts = urlsplit(url)
         scheme, _, kind = parts.scheme.partition("+")
         if scheme not in ("redis", "rediss", "unix") or kind not in ("", "sentinel", "cluster"):
@@ -63,14 +61,14 @@ class RedisAddress:
 
 
 def client_for(url: str, *, max_connections: int, seconds: float) -> Redis:
-    """Return a client for this address; it connects on first use. Raises ValueError.
+    """Return a client for this address, which connects at the first use. Raises ValueError.
 
-    A ``RedisCluster`` goes by the same type: the contract suites run on all three. ``seconds`` is how long a command
-    waits for a connection of a full pool.
+    A ``RedisCluster`` is typed the same: the contract suites run on all three. ``seconds`` is how long a command waits
+    for a connection if the pool is exhausted.
     """
     address = RedisAddress.of(url)
     shared: dict[str, Any] = {
-        "socket_timeout": None,  # ``bounded_call`` has the deadline; with one here every send is a task
+        "socket_timeout": None,  # ``bounded_call`` has the deadline; a timeout here would make every send a task
         "socket_connect_timeout": CONNECT_TIMEOUT,
         "decode_responses": True,
         "retry": Retry(ExponentialBackoff(cap=0.4, base=0.05), _RETRIES, supported_errors=(RedisConnectionError,)),
@@ -88,7 +86,7 @@ def _cluster(address: RedisAddress, shared: dict[str, Any]) -> Redis:
     cluster: Any = RedisCluster(
         startup_nodes=[ClusterNode(host, port) for host, port in address.hosts],
         max_connections=NODE_CONNECTIONS,
-        dynamic_startup_nodes=False,  # the configured names outlive every address behind them
+        dynamic_startup_nodes=False,  # the configured names outlive the addresses behind them
         ssl=address.tls,
         **{**shared, **address.options, "retry": retry},
     )
@@ -113,10 +111,10 @@ def _primary_by_sentinel(address: RedisAddress, shared: dict[str, Any]) -> Redis
 
 
 class _PrimaryPool(SentinelConnectionPool):
-    """Connections to the primary; those to the Sentinels are closed with them, which redis-py leaves to us."""
+    """Pool of connections to the primary; it also closes those to the Sentinels, which redis-py does not."""
 
     async def disconnect(self, inuse_connections: bool = True) -> None:
-        """Close the connections; a Sentinel that is asked again is connected to again."""
+        """Close all connections; a Sentinel that is needed again is reconnected."""
         await super().disconnect(inuse_connections)
         for sentinel in self.sentinel_manager.sentinels:
             await sentinel.aclose()

@@ -1,4 +1,4 @@
-"""Traces and counters in Redis: what happened on the way to each answer, for a fortnight."""
+"""Traces and counters in Redis: the events of each answer, kept for a fortnight."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -13,7 +13,7 @@ from core.model.events import AnswerDelta, TracedEvent
 from core.model.json_codec import from_json, to_json
 from core.ports.usage import TraceStore
 
-MOST_EVENTS = 2_000  # of one trace; the newest are kept
+MOST_EVENTS = 2_000  # per trace; the newest are kept
 
 # KEYS trace; ARGV most ttl event…
 _RECORD = """
@@ -31,7 +31,7 @@ return 1
 
 
 class RedisTraceStore(TraceStore):
-    """Keeps the events of a trace for ``ttl`` after the last one. The answer's streamed text is not among them."""
+    """Trace store that keeps events for ``ttl`` after the last one, without the answer's streamed text."""
 
     def __init__(self, client: Redis, *, ttl: timedelta = timedelta(days=14)) -> None:
         self._client = client
@@ -40,7 +40,7 @@ class RedisTraceStore(TraceStore):
     async def record(
         self, trace_id: str, events: Sequence[TracedEvent], *, person_id: str = "", thread: str = ""
     ) -> None:
-        """Append events to a trace, and remember whose it is and of which thread."""
+        """Append events to a trace and index it by person and thread."""
         kept = [to_json(event) for event in events if not isinstance(event.event, AnswerDelta)]
         if not kept:
             return
@@ -53,13 +53,13 @@ class RedisTraceStore(TraceStore):
             )
 
     async def trace(self, trace_id: str) -> Sequence[TracedEvent]:
-        """All events of a trace, in order; empty when unknown."""
+        """Return all events of a trace in order, empty if it is unknown."""
         async with bounded_call():
             stored = await self._client.lrange(trace_key(trace_id), 0, -1)
         return [from_json(TracedEvent, event) for event in stored]
 
     async def count(self, added: UsageCounts) -> None:
-        """Add these to the counts."""
+        """Add these counts."""
         flat = [part for pair in added.to_mapping().items() for part in pair]
         if not flat:
             return
@@ -67,7 +67,7 @@ class RedisTraceStore(TraceStore):
             await in_order(self._client, lua(_COUNT, [COUNTERS], *flat))
 
     async def counts(self) -> UsageCounts:
-        """Every counter by name."""
+        """Return all counters."""
         async with bounded_call():
             found = await self._client.hgetall(COUNTERS)
         return UsageCounts.from_mapping({str(name): int(value) for name, value in found.items()})

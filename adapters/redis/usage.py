@@ -1,6 +1,6 @@
-"""Budgets, counts of answers and sums of what was used, a hash a day in Redis.
+"""Daily budgets, answer counts and usage sums, one hash per day in Redis.
 
-Each is checked and counted in one call, so that a hundred questions at once cannot go over a limit.
+A limit is checked and counted in one call, so that concurrent questions cannot exceed it.
 """
 
 import json
@@ -16,13 +16,13 @@ from core.model.clock import Days
 from core.model.errors import ModelFailure, ModelUnavailable
 from core.ports.usage import AnswerCounts, DailyBudget, UsageBook, UsageRow
 
-_TTL = 3 * 24 * 3600  # seconds: yesterday's counts are of no use the day after tomorrow
-_ALL = ""  # the field of what all channels together have spent
-USAGE_DAYS = 32  # that sums are kept: a month is shown
-MOST_ROWS = 2_000  # channels with their bases, of one day; what is beyond is added up in one row
+_TTL = 3 * 24 * 3600  # seconds; yesterday's counts are not needed the day after tomorrow
+_ALL = ""  # the field with the spending of all channels
+USAGE_DAYS = 32  # retention of the sums; a month is shown
+MOST_ROWS = 2_000  # channels with their bases per day; the rest is summed in one row
 _SUMS = ("answers", "quotes", "not_found", "tokens", "cost")
 
-# KEYS day; ARGV amount ttl field limit …; a limit is empty where there is none
+# KEYS day; ARGV amount ttl field limit …; an empty limit means none
 _TAKE = """
 for i = 3, #ARGV, 2 do
   local most = tonumber(ARGV[i + 1])
@@ -45,7 +45,7 @@ redis.call('EXPIRE', KEYS[1], ARGV[2])
 
 
 class RedisDailyBudget(DailyBudget):
-    """The budget of all channels together (None: no limit), and those of channels that have one."""
+    """The total budget of all channels (None: unlimited) and the budgets of single channels."""
 
     def __init__(self, client: Redis, days: Days, budget: float | None) -> None:
         self._client = client
@@ -54,7 +54,7 @@ class RedisDailyBudget(DailyBudget):
         self._take = client.register_script(_TAKE)
 
     async def reserve(self, amount: float, account: Account = NOBODY) -> None:
-        """Set this much of today's budgets aside. Raises ModelUnavailable."""
+        """Reserve this amount of today's budgets. Raises ModelUnavailable."""
         if fields := self._fields(account):
             async with bounded_call():
                 over = int(await self._take(keys=[self._today()], args=[f"{amount:.9f}", _TTL, *fields]))
@@ -64,7 +64,7 @@ class RedisDailyBudget(DailyBudget):
                 raise ModelUnavailable(used, kind=ModelFailure.BUDGET)
 
     async def spent_share(self) -> float:
-        """How much of what all may cost today is spent or set aside: 0 for nothing, 1 for all."""
+        """Return the share of today's total budget that is spent or reserved, from 0 to 1."""
         if self._budget is None:
             return 0.0
         async with bounded_call():
@@ -72,14 +72,14 @@ class RedisDailyBudget(DailyBudget):
         return spent / self._budget if self._budget else 1.0
 
     async def settle(self, reserved: float, spent: float, account: Account = NOBODY) -> None:
-        """Give back what was set aside, and book what was spent."""
+        """Release the reserved amount and record the spent one."""
         if fields := self._fields(account):
             unlimited = [part for field in fields[::2] for part in (field, "")]
             async with bounded_call():
                 await self._take(keys=[self._today()], args=[f"{spent - reserved:.9f}", _TTL, *unlimited])
 
     def _fields(self, account: Account) -> list[str]:
-        """Return each field that is counted, with its limit behind it."""
+        """Return each counted field, followed by its limit."""
         of_all = [] if self._budget is None else [_ALL, str(self._budget)]
         return [*of_all, account.place, str(account.daily)] if account.daily else of_all
 
@@ -88,7 +88,7 @@ class RedisDailyBudget(DailyBudget):
 
 
 class RedisAnswerCounts(AnswerCounts):
-    """A field for each name that has had an answer today."""
+    """Answer counts of today, one field per name."""
 
     def __init__(self, client: Redis, days: Days) -> None:
         self._client = client
@@ -96,7 +96,7 @@ class RedisAnswerCounts(AnswerCounts):
         self._take = client.register_script(_TAKE)
 
     async def take(self, most: Sequence[tuple[str, int]]) -> str:
-        """Count one answer under each name, or return the name that has had as many as it may."""
+        """Count one answer under each name, or return the name whose limit is reached."""
         fields = [str(part) for pair in most for part in pair]
         async with bounded_call():
             over = int(await self._take(keys=[tagged_key(f"answers:{self._days.today()}")], args=[1, _TTL, *fields]))
@@ -104,7 +104,7 @@ class RedisAnswerCounts(AnswerCounts):
 
 
 class RedisUsageBook(UsageBook):
-    """Sums of a day by channel and base, for a month."""
+    """Usage sums by day, channel and base, for a month."""
 
     def __init__(self, client: Redis, *, most: int = MOST_ROWS) -> None:
         self._client = client
@@ -112,7 +112,7 @@ class RedisUsageBook(UsageBook):
         self._book = client.register_script(_BOOK)
 
     async def book(self, used: UsageRow) -> None:
-        """Add this to its day."""
+        """Add this row to its day."""
         sums = asdict(used)
         added = [part for name in _SUMS if sums[name] or name == "cost" for part in (name, f"{sums[name]:.9f}")]
         rows = [json.dumps([used.place, used.base]), json.dumps(["", ""])]
@@ -120,7 +120,7 @@ class RedisUsageBook(UsageBook):
             await self._book(keys=[_usage_key(used.day)], args=[self._most, USAGE_DAYS * 24 * 3600, *rows, *added])
 
     async def rows(self, days: Sequence[str]) -> Sequence[UsageRow]:
-        """Return what was used on these days."""
+        """Return the usage of these days."""
         found = []
         for day in days:
             async with bounded_call():

@@ -1,4 +1,4 @@
-"""What the page and the API keep: signed-in sessions, tokens, and answers in the making."""
+"""Stores of the web page and the API: sessions, tokens and live answers."""
 
 import hashlib
 import secrets
@@ -36,7 +36,7 @@ return count
 
 
 class RedisWebSessions(WebSessions):
-    """Each session for ``ttl`` after it was last used."""
+    """Session store that keeps each session for ``ttl`` after its last use."""
 
     def __init__(self, client: Redis, *, ttl: timedelta = timedelta(days=7)) -> None:
         self._client = client
@@ -44,12 +44,12 @@ class RedisWebSessions(WebSessions):
         self._count = client.register_script(_COUNT)
 
     async def begin(self, session: WebSession) -> str:
-        """Keep it, and its token."""
+        """Store a session; return its token."""
         seconds = CHAT_SECONDS if session.method is SignInMethod.CHAT else self._ttl
         return await self._keep("session", session, seconds)
 
     async def read(self, token: str) -> WebSession | None:
-        """Whose token this is; None where it is nobody's."""
+        """Return the session of a token, or None."""
         async with bounded_call():
             kept = await self._client.get(_key("session", token))
         session: WebSession | None = from_json(WebSession, kept) if kept else None
@@ -59,22 +59,22 @@ class RedisWebSessions(WebSessions):
         return session
 
     async def end(self, token: str) -> None:
-        """Sign out."""
+        """Delete the session."""
         async with bounded_call():
             await self._client.delete(_key("session", token))
 
     async def issue_code(self, session: WebSession) -> str:
-        """Return a code that signs in as this, once."""
+        """Return a one-time code for signing in to this session."""
         return await self._keep("sign-in", session, CODE_SECONDS)
 
     async def take_code(self, code: str) -> WebSession | None:
-        """Return what the code stands for, taken."""
+        """Return and delete the session of a code, or None."""
         async with bounded_call():
             kept = await self._client.getdel(_key("sign-in", code))
         return from_json(WebSession, kept) if kept else None
 
     async def count(self, what: str, seconds: int) -> int:
-        """How often this was counted within this many seconds, this time included."""
+        """Count an event; return its number within this many seconds."""
         async with bounded_call():
             return int(await self._count(keys=[tagged_key(f"count:{what}")], args=[seconds]))
 
@@ -86,7 +86,7 @@ class RedisWebSessions(WebSessions):
 
 
 def _key(what: str, token: str) -> str:
-    digest = hashlib.sha256(token.encode(errors="replace")).hexdigest()  # a browser may send anything as its token
+    digest = hashlib.sha256(token.encode(errors="replace")).hexdigest()  # a browser may send any text as its token
     return tagged_key(f"{what}:{digest}")
 
 
@@ -99,7 +99,7 @@ return 1
 
 
 class RedisApiTokens(ApiTokens):
-    """One hash, of at most ``most`` tokens. No time to live: it is configuration."""
+    """API token store: one hash with at most ``most`` tokens, without a TTL because it is configuration."""
 
     def __init__(self, client: Redis, *, most: int = 1_000) -> None:
         self._client = client
@@ -108,7 +108,7 @@ class RedisApiTokens(ApiTokens):
         self._count = client.register_script(_COUNT)
 
     async def keep(self, kept: KeptToken) -> None:
-        """Keep it, replacing the one of this id; in place of the longest revoked one where there are too many."""
+        """Store a token in place of the one with this id; if there are too many, drop the one revoked first."""
         async with bounded_call():
             written = await self._keep(keys=[API_TOKENS], args=[kept.token.id, to_json(kept), self._most])
         if written:
@@ -121,38 +121,38 @@ class RedisApiTokens(ApiTokens):
             await self._keep(keys=[API_TOKENS], args=[kept.token.id, to_json(kept), self._most])
 
     async def find(self, token_id: str) -> KeptToken | None:
-        """Return the one of this id, revoked or not."""
+        """Return the token with this id, revoked or not."""
         async with bounded_call():
             stored = await self._client.hget(API_TOKENS, token_id)
         found: KeptToken | None = from_json(KeptToken, stored) if stored else None
         return found
 
     async def all(self) -> Sequence[ApiToken]:
-        """All of them, the newest first."""
+        """Return all tokens, newest first."""
         async with bounded_call():
             stored = await self._client.hvals(API_TOKENS)
         found: list[KeptToken] = [from_json(KeptToken, text) for text in stored]
         return sorted((kept.token for kept in found), key=lambda token: token.created_at, reverse=True)
 
     async def count_use(self, token_id: str, seconds: int) -> int:
-        """How often it was used within this many seconds, this time included."""
+        """Count a use of the token; return its uses within this many seconds."""
         async with bounded_call():
             return int(await self._count(keys=[tagged_key(f"api-use:{token_id}")], args=[seconds]))
 
 
-MOST_UPDATES = 5_000  # of one answer; the end is kept beside it whatever comes
+MOST_UPDATES = 5_000  # of one answer; its end is always kept
 _TTL = 15 * 60  # seconds
 _AT_ONCE = 500
 
 
 class RedisAnswerStream(AnswerStream):
-    """One stream a question, in the hash slot of its thread."""
+    """Live answers: one stream per question, in the hash slot of its thread."""
 
     def __init__(self, client: Redis) -> None:
         self._client = client
 
     async def publish(self, thread: str, subject: str, updates: Sequence[AnswerUpdate]) -> None:
-        """Append an event to an answer's stream."""
+        """Append updates to an answer's stream."""
         key = live_key(thread, subject)
         added = [
             ("XADD", key, "MAXLEN", "~", MOST_UPDATES, "*", "update", to_json(update, AnswerUpdate))
@@ -162,7 +162,7 @@ class RedisAnswerStream(AnswerStream):
             await in_order(self._client, *added, ("EXPIRE", key, _TTL))
 
     async def read(self, thread: str, subject: str, after: str = "") -> Updates:
-        """Return what came after this place."""
+        """Return the updates after this position."""
         start = f"({after}" if after else "-"
         async with bounded_call():
             found: Any = await self._client.xrange(live_key(thread, subject), min=start, count=_AT_ONCE)

@@ -1,7 +1,7 @@
-"""The Bolt app: which listener answers what, and the two ways in which Slack reaches it.
+"""The Bolt app: registration of all listeners, and dispatch of requests over HTTP and Socket Mode.
 
-Every event, action, command, shortcut and view of ours is registered here. In Socket Mode a request that is not
-acknowledged, over HTTP one that is answered with 503, is delivered again by Slack.
+Every event, action, command, shortcut and view is registered here. Slack redelivers a Socket Mode request that is not
+acknowledged, and an HTTP request that is answered with 503.
 """
 
 import re
@@ -36,7 +36,7 @@ from adapters.slack.workspace import SlackWorkspace
 from core.model.errors import FootnoteError
 from core.service.gaps.overview import GapOverview
 
-_MALFORMED = (TypeError, AttributeError, LookupError, ValueError)  # as Bolt looks into a payload
+_MALFORMED = (TypeError, AttributeError, LookupError, ValueError)  # raised by Bolt while it reads a malformed payload
 PATH = "/slack/events"  # of events, interactions and commands in HTTP mode; the manifest names it
 
 log = structlog.get_logger(__name__)
@@ -46,12 +46,12 @@ class Registers(Protocol):
     """A group of listeners."""
 
     def register(self, app: AsyncApp) -> None:
-        """Register each with the app."""
+        """Register each listener with the app."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlackListeners:
-    """All listeners of one workspace. Without ``knowledge`` and ``gaps`` theirs are missing."""
+    """All listeners of one workspace. Those for ``knowledge`` and ``gaps`` are missing if these are None."""
 
     workspace: SlackWorkspace
     event_listener: EventListener
@@ -60,7 +60,7 @@ class SlackListeners:
     gaps: GapOverview | None = None
 
     def register(self, app: AsyncApp) -> None:
-        """Register them; what nobody listens to is at least acknowledged, or Slack shows the person a warning."""
+        """Register all listeners. Acknowledge any other action or view, or Slack shows a warning."""
         for listeners in self._groups():
             listeners.register(app)
         app.action(re.compile(".*"))(_acknowledge)
@@ -88,9 +88,9 @@ async def _acknowledge(ack: Ack) -> None:
 def build_app(
     workspace: SlackWorkspace, listeners: Registers, *, bot_token: str, signing_secret: str | None
 ) -> AsyncApp:
-    """Build Bolt's app for one workspace, on a running event loop. A signing secret verifies requests."""
+    """Build Bolt's app for one workspace, on a running event loop. A signing secret turns on request verification."""
 
-    async def authorize() -> AuthorizeResult:  # a plain function: Bolt looks at the names of its arguments
+    async def authorize() -> AuthorizeResult:  # must be a plain function: Bolt inspects its argument names
         us = await workspace.directory.identity()
         return AuthorizeResult(
             enterprise_id=None, team_id=us.team, bot_token=bot_token, bot_id=us.bot, bot_user_id=us.user
@@ -113,9 +113,9 @@ def build_app(
 
 
 async def _refuse(error: Exception, response: BoltResponse | None) -> None:
-    """Answer a request that Bolt or a listener failed on with 400, or with 503 where it could not be kept.
+    """Answer a failed request: 503 if it could not be stored, so that Slack redelivers it, otherwise 400.
 
-    ``response`` is None where the request was acknowledged before.
+    ``response`` is None if the request was already acknowledged.
     """
     kept = not isinstance(error, FootnoteError | RequestRefused)
     log.warning("request_malformed" if kept else "request_not_kept", exc_info=error)
@@ -124,7 +124,7 @@ async def _refuse(error: Exception, response: BoltResponse | None) -> None:
 
 
 async def dispatch_http(app: AsyncApp, request: web.Request) -> web.Response:
-    """Answer a request over HTTP; 503 where it could not be kept, 400 where Bolt cannot read it."""
+    """Answer an HTTP request: 503 if it could not be stored, 400 if Bolt cannot read it."""
     try:
         answer = await app.async_dispatch(await to_bolt_request(request))
     except (FootnoteError, RequestRefused) as error:
@@ -137,7 +137,7 @@ async def dispatch_http(app: AsyncApp, request: web.Request) -> web.Response:
 
 
 async def dispatch_socket_mode(app: AsyncApp, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
-    """Take a request over Socket Mode; do not acknowledge it where it could not be kept or read."""
+    """Handle a Socket Mode request. Do not acknowledge it if it could not be stored or read."""
     try:
         answer = await run_async_bolt_app(app, request)
         if answer.status == 200:

@@ -1,6 +1,6 @@
-"""The app manifest: everything Slack has to know of the app, ready to paste at api.slack.com/apps.
+"""The app manifest: all of the app's settings in Slack, ready to paste at api.slack.com/apps.
 
-What is needed, and why, stands here once; ``preflight`` checks what is granted against the same lists.
+The scopes and events, with their reasons, are defined only here. ``preflight`` checks the app against the same lists.
 """
 
 import json
@@ -33,7 +33,7 @@ SCOPES = {
     "usergroups:read": "what groups may read, and whom “Ask a person” calls",
     "users:read": "names and admin rights",
 }
-EMAIL_SCOPE = "users:read.email"  # optional: whoever installs the app may leave it out
+EMAIL_SCOPE = "users:read.email"  # optional: the person who installs the app may leave it out
 EVENTS = (
     "agent_session_stopped",
     "app_home_opened",
@@ -49,12 +49,12 @@ PLACEHOLDER = "https://YOUR-HOST.example"
 
 
 def manifest(mode: Mode = "socket", *, name: str = "Footnote", host: str = PLACEHOLDER) -> str:
-    """Return the manifest as JSON. In HTTP mode ``host`` is where Slack reaches the bot."""
+    """Return the manifest as JSON. In HTTP mode, ``host`` is the address where Slack reaches the bot."""
     return json.dumps(_manifest(mode, name, host.rstrip("/") + PATH), indent=2, ensure_ascii=False)
 
 
 def creation_link(*, name: str = "Footnote") -> str:
-    """Return the link that opens Slack's form for a new app with the manifest filled in, for Socket Mode.
+    """Return the link to Slack's form for a new app, filled in with the Socket Mode manifest.
 
     Documented at https://docs.slack.dev/app-manifests/configuring-apps-with-app-manifests.
     """
@@ -74,7 +74,7 @@ def _manifest(mode: Mode, name: str, url: str) -> dict[str, Any]:
         "command": KB,
         "description": "Look after the knowledge; alone, add to it",
         "usage_hint": USAGE_HINT,
-        "should_escape": True,  # a channel, a group or a person that is named comes with its id
+        "should_escape": True,  # mentioned channels, groups and people arrive with their ids
     }
     about = "Answers questions from your team's own documents, with citations you can check."
     return {

@@ -1,7 +1,7 @@
-"""One Slack workspace as a platform of Footnote: connected, and as the message handler knows it.
+"""One Slack workspace as a Footnote platform.
 
-Events are kept durably before they are acknowledged; when the inbox is away, Slack is not answered (Socket Mode) or
-with 503 (HTTP), and delivers again.
+Events are stored durably before they are acknowledged. If the inbox is unavailable, Socket Mode gets no acknowledgement
+and HTTP gets 503, so Slack delivers the event again.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ log = structlog.get_logger(__name__)
 
 
 class SlackPlatform:
-    """``core.ports.platform.Platform`` for one workspace. An async context manager: it ends its connections."""
+    """``core.ports.platform.Platform`` for one workspace. It closes its connections on exit."""
 
     def __init__(
         self,
@@ -92,9 +92,10 @@ class SlackPlatform:
         listens: bool = True,
         pacing_limits: PacingLimits = LIMITS,
     ) -> None:
-        """Use Socket Mode with an app token, else HTTP with a signing secret. Raises ConfigurationError.
+        """Use Socket Mode with an app token, otherwise HTTP with a signing secret. Raises ConfigurationError.
 
-        One that does not listen answers what another process took in: it calls Slack, and Slack never calls it.
+        With ``listens`` False, the platform answers what another process received. It calls Slack, but Slack does not
+        call it.
         """
         _check_listening(listens, app_token, signing_secret)
         self.workspace = _connect(bot_token, api_url, admin_users, user_actions, message_states)
@@ -114,7 +115,7 @@ class SlackPlatform:
             self._socket = SocketModeConnection(self.workspace.web, app_token, self._dispatch_socket_mode)
         self._app: AsyncApp | None = None
 
-    # --- connected
+    # --- connection
 
     async def __aenter__(self) -> Self:
         self._app = build_app(
@@ -129,7 +130,7 @@ class SlackPlatform:
         await self.workspace.web.close()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Be connected until ``stop`` is set. Raises ConfigurationError when a token is none, or not of its kind."""
+        """Stay connected until ``stop`` is set. Raises ConfigurationError if a token is wrong or of the wrong kind."""
         if await self._identify(stop):
             self._background.start(self._watch_token(stop))
             if self._listens:
@@ -142,7 +143,7 @@ class SlackPlatform:
         await stop.wait()
 
     async def _identify(self, stop: asyncio.Event) -> bool:
-        """Ask Slack who we are until it answers; False when ``stop`` is set before."""
+        """Ask Slack for our identity until it answers. Return False if ``stop`` is set first."""
         failures = 0
         while not stop.is_set():
             try:
@@ -166,11 +167,11 @@ class SlackPlatform:
         return "socket" if self._socket else "http"
 
     def _connections(self) -> int:
-        """Return how many connections of Slack's there have been; 0 while none stands. Over HTTP one stands always."""
+        """Return the number of connections so far, or 0 while disconnected. HTTP always counts as one."""
         return 1 if self._socket is None else self._socket.connections
 
     async def _watch_token(self, stop: asyncio.Event) -> None:
-        """Retry a refused token now and again: nobody else may call Slack for hours."""
+        """Retry a refused token periodically, because no other call may happen for hours."""
         while not stop.is_set():
             await pause(stop, RETRY_SECONDS[-1])
             if self.workspace.web.token_refusal and not stop.is_set():
@@ -178,7 +179,7 @@ class SlackPlatform:
                     await self.workspace.web.call_once("auth.test")
 
     def readiness_problem(self) -> str:
-        """Return why it is not ready yet; empty when it is."""
+        """Return why the platform is not ready, or an empty string if it is."""
         if refusal := self.workspace.web.token_refusal:
             return f"Slack refuses the token ({refusal}); footnote doctor says what to do"
         if self.workspace.directory.cached_identity is None:
@@ -186,7 +187,7 @@ class SlackPlatform:
         return "Socket Mode is not connected" if self._socket is not None and not self._socket.connected else ""
 
     def routes(self) -> list[web.RouteDef]:
-        """Return what Slack calls in HTTP mode: events, interactions and commands at one address."""
+        """Return the single HTTP route for events, interactions and commands; empty in Socket Mode."""
         return [web.post(PATH, self._dispatch_http)] if self._listens and self._socket is None else []
 
     async def _dispatch_http(self, request: web.Request) -> web.Response:
@@ -197,7 +198,7 @@ class SlackPlatform:
             await dispatch_socket_mode(self._app, client, request)
 
     def capabilities(self) -> PlatformCapabilities:
-        """Return what jobs and announcements need of Slack."""
+        """Return the capabilities that jobs and announcements need."""
         capabilities = self._knowledge.capabilities() if self._knowledge is not None else PlatformCapabilities()
         workspace = self.workspace
         announcements = SlackAnnouncements(workspace.web, workspace.directory, workspace.access, workspace.messages)
@@ -205,7 +206,7 @@ class SlackPlatform:
         offers = SlackOffers(workspace.messages)
         return replace(capabilities, announcements=announcements, offers=offers, notices=notices)
 
-    # --- as the message handler knows it
+    # --- core.ports.platform.Platform
 
     @property
     def name(self) -> str:
@@ -214,55 +215,55 @@ class SlackPlatform:
 
     @property
     def question_state(self) -> type[SlackQuestionState]:
-        """What it keeps of a question."""
+        """The state that it keeps for a question."""
         return SlackQuestionState
 
     def answer_view(
         self, incoming: Incoming, message_state: MessageState[SlackQuestionState], trace_id: str
     ) -> AnswerView:
-        """Return where the answer to this will be visible."""
+        """Return the view that shows the answer to this message."""
         return self._delivery(question_of(incoming), message_state, trace_id)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """Return what applies in this channel."""
+        """Return the effective settings of this channel."""
         return await self.workspace.settings(thread)
 
     async def audience(self, incoming: Incoming) -> Audience:
-        """Return who will be able to read the answer there, as of the last minute; see ``ChannelAccess.audience``."""
+        """Return who will be able to read the answer, as of the last minute. See ``ChannelAccess.audience``."""
         return await self.workspace.access.audience(incoming.thread, user_id(person_in(incoming)))
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
-        """Return what this person may do there, as of the last minute."""
+        """Return what this person may do here, as of the last minute."""
         return await self.workspace.access.permissions(thread.space, user_id(person))
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """Return what was said before the question; see ``ThreadContext.earlier``."""
+        """Return the messages before the question. See ``ThreadContext.earlier``."""
         return await self._context.earlier(message)
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """Return the text of the files on the message; see ``ThreadContext.attachments``."""
+        """Return the text of the message's files. See ``ThreadContext.attachments``."""
         return await self._context.attachments(message)
 
     async def complete(self, message: IncomingMessage) -> IncomingMessage:
-        """Return the message with what its event left out; see ``ThreadContext.complete``."""
+        """Return the message with what its event left out. See ``ThreadContext.complete``."""
         return await self._context.complete(message)
 
     async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
-        """Return the files on the message, or above it; see ``ThreadContext.files``."""
+        """Return the files of the message, or those above it. See ``ThreadContext.files``."""
         return await self._context.files(message, above=above)
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
-        """Say that we were muted or unmuted."""
+        """Tell the writer that we were muted or unmuted."""
         await self.tell(message, outcome_text(ThreadMuted(muted=decided is MessageRoute.MUTE)))
 
     async def tell(self, incoming: Incoming, text: str) -> None:
-        """Say something to the one who wrote or pressed: privately where there are others, else directly to them."""
+        """Tell the person who wrote or pressed: in an ephemeral message, or else in their direct message."""
         user, messages = user_id(person_in(incoming)), self.workspace.messages
         if not await messages.post_privately(incoming.thread, user, text):
             await messages.post_directly(user, text)
 
     async def offer_again(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
-        """Show the writer alone a button that has it answered again; see ``AnswerButtonListeners``."""
+        """Show only the writer a button to ask the edited question again. See ``AnswerButtonListeners``."""
         user, thread = user_id(message.asker), message.thread
         layout = blocks.offer_again(thread.thread, message.id)
         if not await self.workspace.messages.post_privately(thread, user, YOU_EDITED, layout):
@@ -271,14 +272,14 @@ class SlackPlatform:
     async def close_card(
         self, message: IncomingMessage, message_state: MessageState[SlackQuestionState], card: Checkpoint
     ) -> None:
-        """Take the buttons off a card; one for a single person's eyes can be edited by its presses alone."""
+        """Remove the buttons of a card. An ephemeral card can only be edited through a press on it."""
         if message_state.kept.stage is AnswerStage.OFFERED:
-            with suppress(NoAnswer):  # Slack fails over this one message: the thread goes on
+            with suppress(NoAnswer):  # Slack fails for this one message; the thread continues
                 await self._delivery(message, message_state).close_card(card)
         await self.workspace.sessions.show(message.thread, "active")
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
-        """Remove what was posted for a question that was deleted, cards that led on to it included."""
+        """Delete what was posted for a deleted question, including earlier cards that led to it."""
         await self._delivery(message, message_state).withdraw()
         await self.workspace.sessions.show(message.thread, "active")
 
@@ -300,7 +301,7 @@ def _connect(
     user_actions: UserActions,
     message_states: MessageStateStore,
 ) -> SlackWorkspace:
-    """Return the workspace of this bot token. Nothing is connected before the first call."""
+    """Return the workspace of this bot token. Nothing connects before the first call."""
     web_client = WebClient(bot_token, api_url)
     directory = Directory(web_client)
     return SlackWorkspace(

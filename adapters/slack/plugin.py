@@ -27,7 +27,7 @@ _APP = TokenField("SLACK_APP_TOKEN", "App-Level Token", "begins with xapp-")
 
 
 class SlackSettings(BaseModel):
-    """SLACK_…; ``.env.example`` says what each is."""
+    """The SLACK_… settings. ``.env.example`` explains each one."""
 
     bot_token: SecretStr | None = None
     app_token: SecretStr | None = None
@@ -55,7 +55,7 @@ class SlackPlugin(PlatformPlugin[SlackSettings]):
         return settings.bot_token is not None
 
     def open(self, settings: SlackSettings, deps: PlatformDeps) -> AbstractAsyncContextManager[ConnectedPlatform]:
-        """Return the workspace. Raises ConfigurationError if it would listen and has no token to listen with."""
+        """Return the workspace. Raises ConfigurationError if it should listen and has no token for that."""
         from adapters.slack.platform import SlackPlatform
 
         return SlackPlatform(
@@ -83,7 +83,7 @@ class SlackPlugin(PlatformPlugin[SlackSettings]):
         return [check.as_check() for check in await preflight(bot or "", app, secret, settings.api_url)]
 
     def setup(self, settings: SlackSettings) -> PlatformSetup:
-        """Return three steps: the app, and both tokens."""
+        """Return three setup steps: the app and its two tokens."""
         from adapters.slack.manifest import creation_link
 
         steps = (
@@ -120,7 +120,7 @@ class SlackPlugin(PlatformPlugin[SlackSettings]):
 
 
 def bot_token(api_url: str | None = None) -> Credential:
-    """Return the credential that the bot answers with."""
+    """Return the bot token as a credential."""
 
     async def check(token: str) -> Sequence[Check]:
         from adapters.slack.preflight import check_bot_token
@@ -136,7 +136,7 @@ def bot_token(api_url: str | None = None) -> Credential:
 
 
 def app_token(api_url: str | None = None) -> Credential:
-    """Return the credential that Socket Mode connects with."""
+    """Return the app token, which opens Socket Mode, as a credential."""
 
     async def check(token: str) -> Sequence[Check]:
         from adapters.slack.preflight import check_app_token

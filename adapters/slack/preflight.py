@@ -1,7 +1,7 @@
-"""Checks of the Slack side for ``doctor``: tokens, scopes, Socket Mode, the agent surface; each with its remedy.
+"""Slack checks for ``doctor``: tokens, scopes, Socket Mode, events and user groups, each with a remedy.
 
-What an app has subscribed to (events, commands, shortcuts) can be read with a configuration token only, so those are
-compared by hand: the remedy names the manifest.
+Only a configuration token can read the app's subscriptions (events, commands, shortcuts). People compare these by hand,
+so the remedy names the manifest.
 """
 
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ MANIFEST = "Paste what footnote manifest slack prints under App Manifest at api.
 async def preflight(
     bot_token: str, app_token: str | None, signing_secret: str | None, api_url: str | None = None
 ) -> list[PlatformCheck]:
-    """Run every check, in the order in which they depend on each other. Prints no token."""
+    """Run every check in order of dependency. Tokens are never printed."""
     web = WebClient(bot_token, api_url)
     try:
         return [check async for check in _checks(web, app_token, signing_secret)]
@@ -29,7 +29,7 @@ async def preflight(
 
 
 async def check_bot_token(token: str, api_url: str | None = None) -> list[PlatformCheck]:
-    """Return whether Slack lets this bot token in, and then which scopes it lacks."""
+    """Check whether Slack accepts this bot token and, if so, which scopes are missing."""
     web = WebClient(token, api_url)
     try:
         check, granted = await _bot_token(web)
@@ -39,7 +39,7 @@ async def check_bot_token(token: str, api_url: str | None = None) -> list[Platfo
 
 
 async def check_app_token(token: str, api_url: str | None = None) -> PlatformCheck:
-    """Return whether a connection of Socket Mode is offered for this app token."""
+    """Check whether Slack offers a Socket Mode connection for this app token."""
     web = WebClient(token, api_url)
     try:
         return await _socket_mode(web, token)
@@ -59,7 +59,7 @@ async def _checks(web: WebClient, app_token: str | None, signing_secret: str | N
 
 
 async def _bot_token(web: WebClient) -> tuple[PlatformCheck, frozenset[str] | None]:
-    """Return whether the token is let in, and the scopes that it holds; None where it is not."""
+    """Return the check of the token, and its scopes or None if it was refused."""
     try:
         us = await web.call_once("auth.test")
         granted = await web.granted_scopes()
@@ -85,7 +85,7 @@ def _scopes(granted: frozenset[str]) -> PlatformCheck:
 
 
 async def _connection(web: WebClient, app_token: str | None, signing_secret: str | None) -> PlatformCheck:
-    """Check Socket Mode where there is an app token, else HTTP."""
+    """Check Socket Mode if there is an app token, otherwise HTTP."""
     if app_token:
         return await _socket_mode(web, app_token)
     if signing_secret:
@@ -107,7 +107,7 @@ async def _socket_mode(web: WebClient, app_token: str) -> PlatformCheck:
 
 
 def _subscriptions(granted: frozenset[str]) -> PlatformCheck:
-    """Check the scopes that events need: what they rule out cannot be subscribed to."""
+    """Check the scopes that events need. Slack does not send an event whose scope is missing."""
     needs = {"app_mention": "app_mentions:read", "message.channels": "channels:history", "message.im": "im:history"}
     needs |= {"message.groups": "groups:history", "message.mpim": "mpim:history"}
     silent = sorted(event for event, scope in needs.items() if scope not in granted)

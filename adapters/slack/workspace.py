@@ -1,4 +1,4 @@
-"""One workspace as its listeners share it: the Web API and what is built on it, and the use cases of core."""
+"""One workspace as its listeners share it: the Web API client, its helpers, and core's use cases."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -37,7 +37,7 @@ class ViewNotOpened(FootnoteError):
 
 @dataclass(frozen=True, slots=True)
 class SlackWorkspace:
-    """What a listener, a view or a job's card needs of the workspace that it is in."""
+    """The parts of a workspace that listeners, views and job cards use."""
 
     web: WebClient
     directory: Directory
@@ -52,33 +52,33 @@ class SlackWorkspace:
         return (await self.directory.identity()).user
 
     async def name_of(self, user: str) -> str:
-        """Return the name that others see of somebody."""
+        """Return a person's display name."""
         return await self.directory.name(user)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """Return what applies in this channel."""
+        """Return the effective settings of this channel."""
         return await self.user_actions.settings.effective_settings(thread.place)
 
     async def partner_notice(self, thread: ThreadKey) -> str:
-        """Return what the first answer in a channel says when another organization reads there; empty in all others."""
+        """Return the notice for a channel's first answer if another organization reads the channel; otherwise empty."""
         if not await self.access.is_shared(thread.channel) or (await self.settings(thread)).closed_to_partners:
             return ""
         kept = await self.message_states.read(PartnersMentioned(channel=replace(thread, thread="")))
         return "" if kept is not None else views.PARTNERS_READ
 
     async def keep_partners_mentioned(self, thread: ThreadKey) -> None:
-        """Keep that they were mentioned: no later answer says it again."""
+        """Record that the notice was shown, so that later answers do not repeat it."""
         await self.message_states.save(PartnersMentioned(channel=replace(thread, thread=""), at=time.time()))
 
     async def stop(self, question: QuestionState, user: str) -> None:
-        """Stop the work on a question, for the one who asked or an admin. Raises NotFound and Denied."""
+        """Stop the work on a question, if the user asked it or is an admin. Raises NotFound and Denied."""
         person = Person(person_id(question.thread.space, user))
         await self.user_actions.questions.stop(question, person, partial(self.access.is_admin, user))
 
     async def caller(self, thread: ThreadKey, user: str) -> Caller:
-        """Return who calls ``/kb`` here, with what they may do and see now, whatever a button said.
+        """Return the caller of ``/kb`` with their current rights, whatever a button's payload says.
 
-        On the Home tab, which has no channel, that is what they may see by themselves.
+        The Home tab has no channel, so there the caller sees what they may see by themselves.
         """
         permissions = await self.access.permissions(thread.space, user)
         person = await self.access.person(thread.space, user)
@@ -91,7 +91,9 @@ class SlackWorkspace:
         return AnswerPress(thread, trace_id, person, reader, place, reason)
 
     async def open_view(self, trigger_id: str, view: View) -> str:
-        """Open a modal; its id. Raises ViewNotOpened: a trigger holds for three seconds, and cannot be renewed.
+        """Open a modal and return its id. Raises ViewNotOpened.
+
+        A trigger expires after three seconds and cannot be renewed.
 
         https://docs.slack.dev/interactivity/handling-user-interaction
         """
@@ -104,7 +106,7 @@ class SlackWorkspace:
         return str((answer.get("view") or {}).get("id") or "")
 
     async def respond(self, respond: Callable[..., Awaitable[Any]], user: str, **message: Any) -> None:
-        """Answer a command or a press where it was given; where Slack does not take that, in the direct message."""
+        """Answer a command or press through its ``respond``; if Slack refuses that, in the user's direct message."""
         try:
             await self.web.respond(respond, **message)
         except (RequestRefused, PlatformUnavailable) as error:

@@ -7,6 +7,7 @@ as a document or, where they may add none, as a proposal. What becomes a documen
 import logging
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -14,7 +15,7 @@ from core.ingestion.trash import Trash
 from core.model.clock import Clock
 from core.model.conversation import Person, ThreadKey, Turn
 from core.model.document_content import Conversation, TranscriptMessage
-from core.model.errors import AlreadyDone, Denied, FootnoteError, NotFound, PlatformUnavailable
+from core.model.errors import AlreadyDone, Busy, Denied, FootnoteError, NotFound, PlatformUnavailable
 from core.model.incoming_events import IncomingMessage
 from core.model.jobs import Job, JobKind, refresh_item
 from core.model.knowledge import Document, conversation_platform
@@ -112,24 +113,24 @@ class PersonAnswers:
         says = AskerSays.GOES_ON if message.mentions_us else asker_says(message.text)
         if says is AskerSays.CONTENT:
             if call.message and not call.rival:
-                await self._offer(call)
+                await self._offer_unasked(call)
         elif says is not AskerSays.WAITS:
-            await self._save(call, after_asker(call, message.text))
+            await self._change(call, after_asker(call, message.text))
             await self.message_states.remove(WaitingReply(id=call.id))
 
     async def _hear_reply(self, call: PersonAnswer, message: IncomingMessage) -> None:
         reply = call if message.mentions_us else after_reply(call, message.asker.id, message.id, message.text)
-        if reply == call:
+        if reply == call or not await self._change(call, replace(reply, channel=message.reply_target.channel)):
             return
-        await self._save(call, replace(reply, channel=message.reply_target.channel))
         turn, waiting = await self._turn(call), WaitingReply(id=call.id, at=self.clock.now().timestamp())
         if turn is not None and is_clear(reply, message.text, turn.question):
             await self.message_states.save(waiting)
         else:
             await self.message_states.remove(waiting)
 
-    async def _save(self, was: PersonAnswer, now: PersonAnswer) -> None:
-        await self.message_states.save(now, was=was)
+    async def _change(self, was: PersonAnswer, now: PersonAnswer) -> bool:
+        """Keep ``now`` unless another process has changed ``was``: what was asked about stays what is kept."""
+        return await self.message_states.exchange(was, replace(now, changes=was.changes + 1))
 
     async def _read(self, name: str) -> PersonAnswer | None:
         """Return what is kept under this id; None where it, or the person it belongs to, was forgotten."""
@@ -160,30 +161,32 @@ class PersonAnswers:
         """Ask the answerer whether the reply may be kept; whether this call asked.
 
         That it was asked is kept before it is: a process that dies in between asks nothing, and nobody is asked twice.
-        Raises StoreUnavailable, PlatformUnavailable.
+        Raises StoreUnavailable and PlatformUnavailable; NotFound and Denied where the reply or its author is away.
         """
         offers, turn = self._of(call.key).offers, await self._turn(call)
-        if offers is None or turn is None or not call.answerer:
+        if offers is None or turn is None or not (call.answerer and call.message):
             return False
-        try:
-            _, said = await self._said(call.key, call.message)
-        except NotFound as error:
-            log.info("reply_not_read", extra={"answer": call.id, "reason": str(error)})
-            return False
-        asked = replace(call, state=AnswerState.ANSWERED)
-        if not await self.message_states.exchange(call, asked):
+        _, said = await self._said(call.key, call.message)
+        if not await self._change(call, replace(call, state=AnswerState.ANSWERED)):
             return False
         text = MAY_I_KEEP.format(question=_title(turn))
         buttons = (OfferAction.KEEP, OfferAction.NOT_THIS)
         try:
             await offers.ask(Offer(call.id, call.key, call.answerer, text, said.text, buttons, call.channel))
         except PlatformUnavailable:
-            await self.message_states.exchange(asked, call)
+            asked = replace(call, state=AnswerState.ANSWERED, changes=call.changes + 1)
+            await self._change(asked, call)
             raise
-        except FootnoteError as error:
-            log.info("not_asked", extra={"answer": call.id, "reason": str(error)})
-        await self.message_states.remove(WaitingReply(id=call.id))
         return True
+
+    async def _offer_unasked(self, call: PersonAnswer) -> None:
+        """Ask without a press: not in a muted thread, and what is in the way is nobody's concern."""
+        if (await self.memory.recall(call.key)).muted:
+            return
+        try:
+            await self._offer(call)
+        except (Denied, NotFound) as error:
+            log.info("not_asked", extra={"answer": call.id, "reason": str(error)})
 
     async def tick(self) -> None:
         """Ask about replies after which the asker was silent, and about old answers. Raises StoreUnavailable."""
@@ -192,16 +195,15 @@ class PersonAnswers:
             if now - waiting.at < QUIET_SECONDS:
                 continue
             call = await self._read(waiting.id)
-            if call is None or call.state is not AnswerState.OPEN or not call.message:
-                await self.message_states.remove(waiting)
-                continue
-            try:
-                asked = await self._offer(call)
-            except PlatformUnavailable as error:
-                log.info("not_asked_yet", extra={"answer": call.id, "reason": str(error)})
-                continue
-            if not asked and self._of(call.key).offers is not None:
-                await self.message_states.remove(waiting)
+            if call is not None and call.state is AnswerState.OPEN:
+                if self._of(call.key).offers is None:
+                    continue  # a process that is connected there looks as well
+                try:
+                    await self._offer_unasked(call)
+                except PlatformUnavailable as error:
+                    log.info("not_asked_yet", extra={"answer": call.id, "reason": str(error)})
+                    continue
+            await self.message_states.remove(waiting)
         if self.clock.monotonic() - self._looked >= LOOK_EVERY.total_seconds():
             self._looked = self.clock.monotonic()
             for document in await self._documents():
@@ -237,7 +239,7 @@ class PersonAnswers:
         if call.state is not AnswerState.ANSWERED:
             raise AlreadyDone(OVER)
         if press.action is OfferAction.NOT_THIS:
-            await self._save(call, replace(call, state=AnswerState.DECLINED))
+            await self._change(call, replace(call, state=AnswerState.DECLINED))
             return NOT_KEPT
         return await self._keep(call, press)
 
@@ -266,7 +268,7 @@ class PersonAnswers:
         result = await self.proposals.submit(proposal, replace(press.caller, person=proposal.by), waits=not base)
         if isinstance(result, Refused):
             raise NotFound(result.message, remedy=result.remedy)
-        await self._save(call, replace(call, state=AnswerState.KEPT))
+        await self._change(call, replace(call, state=AnswerState.KEPT))
         return PROPOSED if isinstance(result, ProposalSent) else KEPT
 
     async def _base(self, press: OfferPress, audience: frozenset[str]) -> str:
@@ -296,7 +298,8 @@ class PersonAnswers:
         if kept is not None:
             await self.message_states.save(kept)  # or it would expire, and be asked again
             if is_unconfirmed(document.dated, today.date()):
-                await self._read_again(document, document.dated)
+                with suppress(Busy):  # looked at again in an hour
+                    await self._read_again(document, "")
             return
         place = answer_place(document.source)[0]
         thread = ThreadKey(*place.split("/"))
@@ -307,6 +310,8 @@ class PersonAnswers:
         buttons = (OfferAction.STILL_TRUE, OfferAction.REMOVE)
         try:
             await offers.ask(Offer(asked.id, thread, document.origin, text, "", buttons))
+        except PlatformUnavailable:
+            await self.message_states.remove(asked)  # and asks in an hour
         except FootnoteError as error:
             log.info("not_asked", extra={"document": document.id, "reason": str(error)})
 
@@ -319,15 +324,15 @@ class PersonAnswers:
         document = await self.trash.catalog.document(kept.document)
         if document is None:
             raise NotFound(LOST)
-        if press.action is OfferAction.REMOVE:
-            await self.trash.remove(document, person.id)
-        else:
+        if press.action is OfferAction.STILL_TRUE:  # noted as asked until it has its new date, or they are asked again
             await self._read_again(document, f"{self.clock.now():%Y-%m-%d}")
+            return CONFIRMED
+        await self.trash.remove(document, person.id)
         await self.message_states.remove(kept)
-        return REMOVED if press.action is OfferAction.REMOVE else CONFIRMED
+        return REMOVED
 
     async def _read_again(self, document: Document, dated: str) -> None:
-        """Have the document made again, with this date of its last confirmation; the same again is the same job."""
+        """Have the document made again, confirmed at this date, or at that it has; the same again is the same job."""
         item = replace(refresh_item(document.source), dated=dated)
         name = uuid.uuid5(uuid.NAMESPACE_URL, f"{document.id}\x1f{document.dated}\x1f{dated}").hex[:12]
         base, platform = document.knowledge_base, conversation_platform(document.source)

@@ -21,7 +21,6 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.live,
     pytest.mark.timeout(600),
-    pytest.mark.usefixtures("cold_start"),
     pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="what a process has loaded is looked for in /proc"),
 ]
 

@@ -9,10 +9,14 @@ import pytest
 
 from core.model.channel_settings import ChosenSettings
 from core.model.conversation import ThreadKey
+from core.model.errors import Denied
+from core.model.knowledge import Document
+from core.model.person_answers import Confirmation, Offer, OfferAction, answer_place
 from core.model.principals import channel_principal
 from core.service.actions.user_actions import MemoryControls
 from core.service.kb.chat_changes import ChangedConversation
 from core.service.kb.commands import KbVerb
+from core.service.person_answers import REMOVED
 from core.service.visibility import VisibleMemory
 from core.service.workers import JobWorker
 from tests.core.service.kb.knowledge_room import Room
@@ -21,6 +25,7 @@ from tests.e2e.inprocess import Bot
 from tests.e2e.slack_driver import SlackDriver
 from tests.fakes import discord as fake_discord
 from tests.fakes.discord import FakeDiscord
+from tests.fakes.discord.world import PRIVATE_THREAD
 from tests.fakes.slack import FakeSlack, Message, specs_are_here
 
 pytestmark = [
@@ -214,14 +219,14 @@ async def office(discord: FakeDiscord) -> AsyncIterator[Office]:
         yield office
 
 
-async def discord_called(discord: FakeDiscord, office: Office) -> fake_discord.Message:
+async def discord_called(discord: FakeDiscord, office: Office, **more: str) -> fake_discord.Message:
     """Alice asks what no document says, and presses *Ask a person*; her question."""
     assert office.library is not None
     role = discord.role("support", mentionable=True)
     discord.allow_pings_of(role)
     await office.library.room.says(KbVerb.CREATE, base="handbook")
     place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
-    chosen = ChosenSettings.from_mapping({"handoff": str(role.id), "bases": "handbook"})
+    chosen = ChosenSettings.from_mapping({"handoff": str(role.id), "bases": "handbook", **more})
     await office.settings_store.write(place, chosen)
     alice = discord.person("alice")
     question = await alice.says(f"<@bot> {QUESTION}")
@@ -280,3 +285,99 @@ async def test_nothing_is_kept_without_the_press_in_discord(discord: FakeDiscord
     await office.settled()
     assert await offers_in(discord, question) == []
     assert await library.proposals() == []
+
+
+async def discord_kept(discord: FakeDiscord, office: Office) -> fake_discord.Message:
+    """Bob, an admin, answers and has it kept; his message."""
+    assert office.library is not None
+    question, bob = await discord_called(discord, office), discord.person("bob", admin=True)
+    said = await bob.says(ANSWER, thread=question)
+    await discord.person("alice").says("thanks, that works", thread=question)
+    await discord.until(
+        lambda: [one for one in discord.visible("general", thread=question) if "Keep it" in str(one.controls())],
+        what="an offer",
+    )
+    (offer,) = await offers_in(discord, question)
+    await discord.reply_to(await bob.clicks(offer, "Keep it"))
+    async with asyncio.timeout(60):
+        while not await office.library.titles():
+            await asyncio.sleep(0.05)
+    return said
+
+
+async def is_asked_directly(room: Room, document: Document, platform: str) -> None:
+    """Ask its author, as after half a year, whether it still holds."""
+    asked = Confirmation(id=document.id[:16], owner=document.origin, document=document.id, at=1.0)
+    assert room.message_states is not None
+    await room.message_states.save(asked)
+    thread = ThreadKey(*answer_place(document.source)[0].split("/"))
+    buttons = (OfferAction.STILL_TRUE, OfferAction.REMOVE)
+    offers = room.lent[platform].offers
+    assert offers is not None
+    await offers.ask(Offer(asked.id, thread, document.origin, "Is it still true?", "", buttons))
+
+
+async def test_its_author_removes_it_in_a_direct_message_in_slack(slack: FakeSlack, house: SlackHouse) -> None:
+    await house.kept()
+    (document,) = await house.room.catalog.documents(frozenset({"handbook"}))
+    await is_asked_directly(house.room, document, "slack")
+    bob = slack.person("bob")
+    asked = bob.sees(bob.dm)[-1]
+    assert asked.buttons() == ["Still true", "Remove"]
+    await bob.clicks(asked, "Remove")
+    await slack.until(lambda: bob.sees(bob.dm)[-1].markdown == REMOVED, what="the outcome")
+    assert list(await house.room.catalog.documents(frozenset({"handbook"}))) == []
+
+
+async def test_a_direct_question_that_slack_does_not_take_is_known(slack: FakeSlack, house: SlackHouse) -> None:
+    await house.kept()
+    (document,) = await house.room.catalog.documents(frozenset({"handbook"}))
+    slack.faults.fail("chat.postMessage", "is_archived")
+    with pytest.raises(Denied):
+        await is_asked_directly(house.room, document, "slack")
+
+
+async def test_its_author_removes_it_in_a_direct_message_in_discord(discord: FakeDiscord, office: Office) -> None:
+    assert office.library is not None
+    await discord_kept(discord, office)
+    room, bob = office.library.room, discord.person("bob")
+    room.lent["discord"] = office.platform.capabilities()
+    (document,) = await room.catalog.documents(frozenset({"handbook"}))
+    await is_asked_directly(room, document, "discord")
+    asked = discord.visible(bob.dm_channel)[-1]
+    assert "I have removed it" in (await discord.reply_to(await bob.clicks(asked, "Remove"))).text
+    assert await office.library.titles() == []
+
+
+async def test_edits_and_deletions_are_followed_in_discord(discord: FakeDiscord, office: Office) -> None:
+    assert office.library is not None
+    library, bob = office.library, discord.person("bob")
+    said = await discord_kept(discord, office)
+    await bob.edits(said, "The build server has a quota of 60 jobs a day.")
+    async with asyncio.timeout(60):
+        while "60 jobs" not in await library.found(QUESTION):
+            await library.tick()
+            await asyncio.sleep(0.05)
+    await bob.deletes(said)
+    async with asyncio.timeout(60):
+        while await library.titles():
+            await library.tick()
+            await asyncio.sleep(0.05)
+
+
+async def test_nobody_is_asked_in_a_private_thread_in_discord(discord: FakeDiscord, office: Office) -> None:
+    question = await discord_called(discord, office)
+    assert question.thread is not None
+    question.thread.kind = PRIVATE_THREAD
+    alice = discord.person("alice")
+    await discord.person("bob").says(ANSWER, thread=question)
+    await office.settled()
+    call = next(one for one in discord.visible("general", thread=question) if "That answers it" in str(one.controls()))
+    assert "private thread is not kept" in (await discord.reply_to(await alice.clicks(call, "That answers it"))).text
+    assert await offers_in(discord, question) == []
+
+
+async def test_replies_in_a_channel_are_not_asked_about_in_discord(discord: FakeDiscord, office: Office) -> None:
+    await discord_called(discord, office, reply_style="channel")
+    (call,) = [one for one in discord.visible("general") if "would like a person" in one.text]
+    assert list(call.controls()) == []

@@ -1,7 +1,7 @@
-"""Who reads where and what applies there, by Discord's own rules for who may view a channel.
+"""Readers and settings of a channel, by Discord's own rules for who may view it.
 
-Everybody in an audience must be allowed to see the evidence. So a channel's audience holds the channel, its server
-(every reader is a member), and a role only where *everybody* who may view the channel has that role.
+Everybody in an audience must be allowed to see the evidence. So a channel's audience holds the channel and its server
+(every reader is a member). It holds a role only if *everybody* who may view the channel has that role.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,7 +19,7 @@ from core.service.actions.user_actions import UserActions
 
 
 class ChannelAccess:
-    """Audiences, rights and settings, looked up each time."""
+    """Lookups of audiences, rights and settings, without a cache of their own."""
 
     def __init__(self, client: Callable[[], discord.Client], servers: Servers, user_actions: UserActions) -> None:
         self._client = client
@@ -27,7 +27,7 @@ class ChannelAccess:
         self._user_actions = user_actions
 
     async def audience_of_channel(self, thread: ThreadKey) -> Audience:
-        """Return what everybody who may view a conversation's channel shares; nothing when that is unknown."""
+        """Return what all viewers of a conversation's channel have in common; empty if unknown."""
         channel = await self._channel(thread)
         if channel is None:
             return Audience()
@@ -38,7 +38,7 @@ class ChannelAccess:
         return await channel_principals(channel, us.id if us is not None else 0, self._servers.member)
 
     async def audience_of_person(self, person: Person) -> Audience:
-        """Return the audience of one person alone, as in a direct message: what they have in every shared server."""
+        """Return the audience of one person, as in a direct message: their principals in every shared server."""
         found: set[str] = {person.id}
         for guild in await self._servers.servers():
             member = await self._servers.member(guild, user_id(person))
@@ -49,7 +49,7 @@ class ChannelAccess:
     async def audience_in_channel(
         self, person: Person, guild_id: int | None, channel: object, user: discord.abc.User | None = None
     ) -> Audience:
-        """Return the audience of one person in a place: what they have, and what a channel they may view has."""
+        """Return the audience of one person in a place: their principals, plus the channel's if they may view it."""
         guild = await self._servers.server(guild_id) if guild_id is not None else None
         if guild is None:
             return await self.audience_of_person(person)
@@ -63,7 +63,7 @@ class ChannelAccess:
         return Audience(principals)
 
     async def reader_of_channel(self, person: Person, thread: ThreadKey) -> Audience | None:
-        """Return what one person may see in a conversation's channel; None where they may not view it now."""
+        """Return what one person may see in a conversation's channel, or None if they may not view it now."""
         channel = await self._channel(thread)
         member = await self._servers.member(channel.guild, user_id(person)) if channel is not None else None
         if channel is None or member is None or not may_view(channel, member):
@@ -76,7 +76,7 @@ class ChannelAccess:
         return [one for one in found if one is not None]
 
     async def audience_of_interaction(self, interaction: "discord.Interaction[Any]") -> Audience:
-        """Return the audience of the person who used a command or a button, for their own eyes."""
+        """Return the audience of the person who used a command or button, for an ephemeral reply."""
         return await self.audience_in_channel(
             person_of(interaction.user), interaction.guild_id, interaction.channel, interaction.user
         )
@@ -99,18 +99,18 @@ class ChannelAccess:
         return Permissions(is_admin(member), person_principals(member), is_moderator=moderates)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """Return what applies: the defaults, what was chosen for the category, then for the channel."""
+        """Return the effective settings: the defaults, then the category's, then the channel's."""
         return await self._user_actions.settings.effective_settings(*await self.places(thread))
 
     async def places(self, thread: ThreadKey) -> tuple[str, ...]:
-        """Return the places whose settings apply to this conversation, the widest first."""
+        """Return the places whose settings apply to this conversation, widest first."""
         channel = await self._channel(thread)
         category = getattr(channel, "category_id", None)
         above = (channel_principal("discord", thread.space, str(category)),) if category else ()
         return (*above, thread.place)
 
     async def may_call(self, role_id: int, thread: ThreadKey) -> bool:
-        """Return whether mentioning this role notifies anybody: it is there, and we may mention it."""
+        """Return whether mentioning this role notifies anybody: it exists, and we may mention it."""
         channel = await self._channel(thread)
         role = channel.guild.get_role(role_id) if channel is not None else None
         if channel is None or role is None:
@@ -119,7 +119,7 @@ class ChannelAccess:
         return role.mentionable or (us is not None and channel.permissions_for(us).mention_everyone)
 
     async def _channel(self, thread: ThreadKey) -> discord.abc.GuildChannel | None:
-        """Return the channel of a conversation: never a thread, whose readers are those of its channel."""
+        """Return a conversation's channel, never a thread, whose readers are its channel's."""
         if not thread.space.isdigit() or not thread.channel.isdigit():
             return None
         return await self._servers.channel(int(thread.space), int(thread.channel))
@@ -129,7 +129,7 @@ FetchMember = Callable[[discord.Guild, int], Awaitable[discord.Member | None]]
 
 
 def is_admin(member: discord.Member | None) -> bool:
-    """Return whether a member may administer us: by *Administrator* or *Manage Server*, or as owner."""
+    """Return whether a member may administer us: through *Administrator* or *Manage Server*, or as owner."""
     if member is None:
         return False
     allowed = member.guild_permissions
@@ -137,24 +137,24 @@ def is_admin(member: discord.Member | None) -> bool:
 
 
 def is_moderator(channel: discord.abc.GuildChannel, member: discord.Member) -> bool:
-    """Return whether someone looks after a channel: may remove messages there, or close threads."""
+    """Return whether a member may delete messages or close threads in a channel."""
     allowed = channel.permissions_for(member)
     return allowed.manage_messages or allowed.manage_threads
 
 
 def person_principals(member: discord.Member) -> frozenset[str]:
-    """Return what one member has in one server: themselves, the server, and each of their roles."""
+    """Return a member's principals in one server: themselves, the server, and each of their roles."""
     guild = member.guild.id
     roles = {role_principal(guild, role.id) for role in member.roles if not role.is_default()}
     return frozenset({user_principal(member.id), guild_principal(guild), *roles})
 
 
 async def channel_principals(channel: discord.abc.GuildChannel, us: int, members: FetchMember) -> frozenset[str]:
-    """Return what all readers of a channel share: the channel, the server, and the one role that lets them in.
+    """Return what all readers of a channel have in common: the channel, the server, and possibly one role.
 
-    A role counts when nobody without it may view the channel: @everyone may not, no other role lets anybody in, and
-    every person who is let in by name has it too. Administrators may read everything anyway, and do not count; nor do
-    we, by our id ``us``; other bots that are let in do.
+    A role counts if nobody without it may view the channel: @everyone may not, no other role grants access, and every
+    person with an individual grant has the role too. Administrators do not count, because they can read everything
+    anyway. Our own id ``us`` does not count either, but other bots with access do.
     """
     guild = channel.guild
     shared = {channel_principal("discord", str(guild.id), str(channel.id)), guild_principal(guild.id)}
@@ -170,10 +170,10 @@ def is_public(channel: discord.abc.GuildChannel) -> bool:
 
 
 def _lets_in(channel: discord.abc.GuildChannel, role: discord.Role) -> bool:
-    """Return whether a member with just this role (and @everyone) may view the channel, and is no administrator.
+    """Return whether a non-administrator with only this role (and @everyone) may view the channel.
 
-    Looking at one role at a time is enough: taking roles together adds permissions but for denials, and what a role
-    denies another that allows outweighs, so a member who gets in by several gets in by one of them.
+    Checking one role at a time is enough. Combining roles only adds permissions except for denials, and one role's
+    allow overrides another's denial. So a member who gets in through several roles gets in through one of them.
     """
     everyone = channel.guild.default_role
     base = discord.Permissions(everyone.permissions.value | role.permissions.value)
@@ -187,12 +187,12 @@ def _lets_in(channel: discord.abc.GuildChannel, role: discord.Role) -> bool:
 
 
 def _is_ours(role: discord.Role, us: int) -> bool:
-    """Return whether Discord made this role for us, so that nobody else can have it: we are not a reader."""
+    """Return whether Discord made this role for us. Nobody else can have it, and we are not a reader."""
     return role.tags is not None and role.tags.bot_id == us
 
 
 async def _all_named_have(channel: discord.abc.GuildChannel, role: discord.Role, us: int, members: FetchMember) -> bool:
-    """Return whether everybody let in by name has this role (or may read everything anyway)."""
+    """Return whether everybody with an individual grant has this role (or may read everything anyway)."""
     for target, overwrite in channel.overwrites.items():
         if isinstance(target, discord.Role) or not overwrite.view_channel:
             continue

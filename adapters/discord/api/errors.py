@@ -1,4 +1,4 @@
-"""Where Discord's errors become ours: every call goes out through ``api_call``, with a deadline."""
+"""Translation of Discord's errors into ours. Every call goes through ``api_call``, with a deadline."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
@@ -11,11 +11,11 @@ import structlog
 
 from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
 
-CALL_SECONDS = 60.0  # for one call, with the library's waiting for rate limits and its repetitions in it
+CALL_SECONDS = 60.0  # for one call, including the library's retries and waits for rate limits
 
 MISSING_ACCESS, CANNOT_WRITE_TO_PERSON, INVALID_TOKEN = 50001, 50007, 50027
 ALREADY_ACKNOWLEDGED, NO_HISTORY, THREAD_EXISTS, ARCHIVED = 40060, 160002, 160004, 50083
-# Codes that say "not now", whatever their status: write limits, features that are off for a while, overload.
+# Codes that mean "retry later" for any status: write limits, temporarily disabled features, overload.
 NOT_NOW = frozenset(
     {20016, 20022, 20028, 20029, 30046, 40003, 40004, 40006, 40062, 40333, 110000, 110001, 130000}
 )  # fmt: skip
@@ -27,11 +27,11 @@ log = structlog.get_logger(__name__)
 
 
 class RequestRefused(FootnoteError):
-    """Discord does not take what we send. Trying again would not help; the log says what it was."""
+    """Discord rejects what we send. A retry would not help; the log has the details."""
 
 
 class TokenRefused(PlatformUnavailable):
-    """Discord refuses the bot's token: nothing can be shown until there is another."""
+    """Discord refuses the bot's token. Nothing can be shown until there is a new one."""
 
     def __init__(self) -> None:
         super().__init__("Discord refuses DISCORD_BOT_TOKEN.", remedy=RESET_REMEDY)
@@ -42,11 +42,11 @@ async def api_call(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[N
     """Make a call to Discord.
 
     Raises:
-        NotFound: what it is about was deleted.
-        Denied: a permission is missing; the remedy says which to look at.
-        PlatformUnavailable: Discord does not answer, not usably, or limits us for long.
-        TokenRefused: it refuses our token; a PlatformUnavailable.
-        RequestRefused: it does not take what we send.
+        NotFound: its subject was deleted.
+        Denied: a permission is missing; the remedy names it.
+        PlatformUnavailable: Discord gives no usable answer, or limits us for a long time.
+        TokenRefused: Discord refuses our token; a PlatformUnavailable.
+        RequestRefused: Discord rejects what we send.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -56,19 +56,19 @@ async def api_call(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[N
     except (discord.RateLimited, aiohttp.ClientError, TimeoutError, OSError) as error:
         raise PlatformUnavailable(f"Discord does not answer ({doing}).") from error
     except RuntimeError as error:
-        if "closed" not in str(error):  # aiohttp's word for a session that was closed while we drain
+        if "closed" not in str(error):  # aiohttp's error for a session that was closed while we drain
             raise
         raise PlatformUnavailable(f"The connection to Discord is closed ({doing}).") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        # The library takes answers apart inside of its calls: one that is cut off, or not of its documented shape.
+        # The library parses answers inside its calls. The answer was cut off or not in its documented form.
         log.exception("discord_misunderstood", doing=doing)
         raise PlatformUnavailable(f"Discord's answer makes no sense ({doing}).") from error
 
 
 async def find(doing: str, seconds: float, asking: Awaitable[Found]) -> Found | None:
-    """Return what is asked for; None where Discord says that it is not there, or not for us.
+    """Return the result, or None if Discord says that it does not exist or that we may not see it.
 
-    Raises PlatformUnavailable: who does not answer has not said that it is not there.
+    Raises PlatformUnavailable, because no answer does not mean that it does not exist.
     """
     try:
         async with api_call(doing, seconds):

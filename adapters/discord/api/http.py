@@ -1,8 +1,8 @@
-"""Discord over HTTP: which server we talk to, what every response is checked for, and downloads of attached files.
+"""Discord over HTTP: its endpoints, checks of every response, and downloads of attached files.
 
-discord.py takes a 200 that is no JSON (of a proxy, of a captive portal) for Discord's response, sleeps through a rate
-limit of minutes, and when that sleep is cut short during a global limit never sends anything again. Here such
-responses become errors that ``api_call`` translates, through ``http_trace``, an option of the library's client.
+discord.py accepts a 200 that is not JSON (from a proxy or captive portal) as Discord's response. It sleeps through rate
+limits of minutes. If such a sleep is cancelled during a global limit, it never sends anything again. Here these
+responses become errors that ``api_call`` translates, through the library client's option ``http_trace``.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ __all__ = ["configure_endpoints", "host"]
 
 
 def configure_endpoints(api_url: str | None, gateway_url: str | None) -> None:
-    """Use these bases for the whole process: once, before the first client is made. None leaves Discord's own.
+    """Use these base URLs for the whole process. Call once, before the first client is made. None means Discord's own.
 
-    ``api_url`` ends with the version (``…/api/v10``). Raises ConfigurationError for what is no such address.
+    ``api_url`` ends with the version (``…/api/v10``). Raises ConfigurationError for an invalid address.
     """
     if api_url:
         Route.BASE = _check_url("DISCORD_API_URL", api_url, ("http", "https")).rstrip("/")
@@ -32,7 +32,7 @@ def configure_endpoints(api_url: str | None, gateway_url: str | None) -> None:
 
 
 def host() -> str:
-    """Return where the REST API is, for people to read."""
+    """Return the host of the REST API, for messages."""
     return urlsplit(Route.BASE).netloc.rpartition("@")[2]
 
 
@@ -43,17 +43,17 @@ def _check_url(name: str, url: str, schemes: tuple[str, ...]) -> str:
     return url
 
 
-LONGEST_WAIT = 15.0  # seconds; what limits us for longer is not waited for inside of a call
+LONGEST_WAIT = 15.0  # seconds; a call does not wait out longer rate limits
 WITHOUT_TOKEN = ("/webhooks/", "/interactions/")
 JSON = "application/json"
 
 
 class LimitedForLong(aiohttp.ClientError):
-    """Discord asks to wait for longer than a call should last, or limits everything we do."""
+    """Discord's rate limit outlasts a call, or applies to everything we do."""
 
 
 class ApiResponses:
-    """Watches the responses of one client. ``now`` gives seconds that only ever grow."""
+    """Checks the responses of one client. ``now`` is a monotonic clock in seconds."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self.token_refused = False
@@ -61,14 +61,14 @@ class ApiResponses:
         self._paused_until = 0.0
 
     def trace(self) -> aiohttp.TraceConfig:
-        """Return what the library's client takes as ``http_trace``."""
+        """Return the trace config for the library client's ``http_trace``."""
         config = aiohttp.TraceConfig()
         config.on_request_start.append(self._wait)
         config.on_request_end.append(self._check)
         return config
 
     async def _wait(self, _session: object, _context: object, start: aiohttp.TraceRequestStartParams) -> None:
-        """While everything is limited, nothing is sent: each request counts against us."""
+        """Send nothing during a global rate limit, because every request counts against us."""
         if _is_api(str(start.url)):
             await asyncio.sleep(max(0.0, self._paused_until - self._now()))
 
@@ -116,15 +116,15 @@ ATTACH_AGAIN = "Attach it again."
 
 
 def file_name(address: str) -> str:
-    """Return what the file at an address is called."""
+    """Return the name of the file at an address."""
     return unquote(urlsplit(address).path.rsplit("/", 1)[-1]) or "file"
 
 
 async def download(address: str, limit: int, seconds: float) -> bytes:
-    """Download an attached file by the address that Discord gave us, following no redirect.
+    """Download an attached file from the address that Discord gave us, without following redirects.
 
-    More than ``limit`` bytes are refused, not cut, whatever was announced. Raises FetchRefused when it was deleted,
-    DocumentRejected, PlatformUnavailable.
+    A file over ``limit`` bytes is refused, not cut, whatever size was announced. Raises FetchRefused if it was deleted,
+    DocumentRejected, and PlatformUnavailable.
     """
     name = file_name(address)
     if not _is_discord(address):
@@ -137,7 +137,7 @@ async def download(address: str, limit: int, seconds: float) -> bytes:
         ):
             if answer.status == 429 or answer.status >= 500:
                 raise PlatformUnavailable(f"Discord does not answer (download {name}).")
-            if answer.status != 200:  # addresses run out after a day
+            if answer.status != 200:  # addresses expire after a day
                 raise FetchRefused(f"{name} was deleted.", remedy=ATTACH_AGAIN)
             data = bytearray()
             while len(data) <= limit and (more := await answer.content.read(limit + 1 - len(data))):
@@ -150,7 +150,7 @@ async def download(address: str, limit: int, seconds: float) -> bytes:
 
 
 def _is_discord(address: str) -> bool:
-    """Return whether it is one of Discord's file servers, or the compatible server that is configured."""
+    """Return whether the address is on Discord's file servers or on the configured compatible server."""
     there, ours = urlsplit(address), urlsplit(Route.BASE)
     return (there.scheme == "https" and there.netloc in HOSTS) or (
         (there.scheme, there.netloc) == (ours.scheme, ours.netloc)

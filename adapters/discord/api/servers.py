@@ -1,7 +1,7 @@
-"""The servers we are in, with roles, channels and members: as the gateway keeps them, else as the API returns them.
+"""The servers we are in, with roles, channels and members, from the gateway's cache or the API.
 
-One process holds the gateway; a process without it fetches what it needs, and remembers that for half a minute. Members
-are always fetched: without the members intent the gateway keeps none.
+Only one process has the gateway connection. Other processes fetch what they need and cache it for half a minute.
+Members are always fetched, because the gateway sends none without the members intent.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,7 +13,7 @@ from cachetools import TTLCache
 
 from adapters.discord.api.errors import api_call, find
 
-REMEMBERED_SECONDS = 30.0  # someone who was removed is out within a minute
+REMEMBERED_SECONDS = 30.0  # a removed person loses access within a minute
 MOST_REMEMBERED = 2_000
 LOOK_SECONDS = 10.0
 
@@ -22,7 +22,7 @@ Found = TypeVar("Found")
 
 
 class _Remembered(Generic[Key, Found]):
-    """What Discord returned, or that there is no such thing, for half a minute."""
+    """Half-minute cache of Discord's answers, including "not found"."""
 
     def __init__(self, doing: str) -> None:
         self._doing = doing
@@ -39,10 +39,10 @@ class _Remembered(Generic[Key, Found]):
 
 
 class Servers:
-    """Servers, channels and members, each looked up when it is needed; what is not there, or not for us, is None.
+    """Lookup of servers, channels and members. A missing or inaccessible one is None.
 
-    ``client`` is logged in; ``holds_gateway`` says whether its gateway connection keeps what it knows of servers true.
-    Everything raises PlatformUnavailable when Discord does not answer.
+    ``client`` is logged in. ``holds_gateway`` says whether its gateway connection keeps its server data current. All
+    methods raise PlatformUnavailable if Discord does not answer.
     """
 
     def __init__(self, client: Callable[[], discord.Client], holds_gateway: Callable[[], bool]) -> None:
@@ -70,7 +70,7 @@ class Servers:
         return [server for one in ids if (server := await self.server(one)) is not None]
 
     async def channel(self, server_id: int, channel_id: int) -> discord.abc.GuildChannel | None:
-        """Return a channel, no thread."""
+        """Return a channel, but no thread."""
         server = await self.server(server_id)
         if server is None:
             return None
@@ -85,11 +85,11 @@ class Servers:
         return await self._members.get((server.id, user_id), lambda: server.fetch_member(user_id))
 
     def forget_member(self, server_id: int, user_id: int) -> None:
-        """Fetch a member again next time: they have changed or left."""
+        """Drop a member from the cache because they changed or left."""
         self._members.forget((server_id, user_id))
 
     async def bot_member(self, server: discord.Guild) -> discord.Member | None:
-        """Return us in a server, with our roles."""
+        """Return our own member in a server, with our roles."""
         us = self._client().user
-        known: discord.Member | None = server.me  # None where the gateway did not tell, whatever the types say
+        known: discord.Member | None = server.me  # None without gateway data, despite the declared type
         return known if known is not None or us is None else await self.member(server, us.id)

@@ -1,6 +1,6 @@
-"""What a question depends on: the messages before it, the one it replies to, and the files attached to them.
+"""The context of a question: the messages before it, the one it replies to, and their attached files.
 
-What was deleted or we may not read is left out: the question is answered without it.
+Deleted or unreadable messages are left out. The question is answered without them.
 """
 
 from collections import defaultdict
@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 
 
 class NearbyMessages:
-    """Reads around one question."""
+    """Reads the messages around one question."""
 
     def __init__(self, client: discord.Client, servers: Servers, question: IncomingMessage) -> None:
         self._client = client
@@ -46,7 +46,7 @@ class NearbyMessages:
         return written and self._question.thread.thread == target.channel
 
     async def newest(self, limit: int) -> list[discord.Message]:
-        """Return the newest messages of its thread before it, oldest first; none outside of a thread."""
+        """Return the newest messages of its thread before it, oldest first. Empty outside a thread."""
         if not self.is_in_thread:
             return []
         before = discord.Object(int(self._target.message))
@@ -57,7 +57,7 @@ class NearbyMessages:
         return (await _readable(read) or [])[::-1]
 
     async def opening(self) -> discord.Message | None:
-        """Return the message that began its thread: a forum's post, or the message the thread was started on."""
+        """Return the message that began its thread: a forum post, or the message that the thread was started on."""
         thread = self._question.thread
         if not self.is_in_thread or self._question.id == thread.thread:
             return None
@@ -76,7 +76,7 @@ class NearbyMessages:
         return await _readable(lambda: self._place(self._target.channel).fetch_message(int(self._target.about)))
 
     async def forwarded(self, message: discord.Message) -> discord.Message | None:
-        """Return the message that this one forwards, which alone says who wrote it; None where we cannot see it."""
+        """Return the original of a forwarded message, which alone names its author, or None if we cannot see it."""
         source = message.reference
         if not message.message_snapshots or source is None or source.message_id is None:
             return None
@@ -103,10 +103,10 @@ LONGEST_TOGETHER = 20_000
 
 
 async def read_thread_context(nearby: NearbyMessages, us: BotIdentity) -> tuple[ContextMessage, ...]:
-    """Return what was said before, oldest first, by the names that authors have in the server.
+    """Return the earlier messages, oldest first, with the authors' names in the server.
 
-    In a thread these are the newest 50 messages. The message that began the thread and the one that is replied to are
-    among them, however far back they are.
+    In a thread these are the newest 50 messages. They always include the message that began the thread and the one that
+    is replied to.
     """
     newest = await nearby.newest(MOST_MESSAGES)
     opening = await nearby.opening() if len(newest) == MOST_MESSAGES else None
@@ -120,7 +120,7 @@ async def read_thread_context(nearby: NearbyMessages, us: BotIdentity) -> tuple[
 
 
 async def _lines(nearby: NearbyMessages, message: discord.Message, us: BotIdentity) -> list[ContextMessage]:
-    """Return a message as context: its words and the names of its files, then the previews of its links."""
+    """Return a message as context: its words and file names, then its link previews."""
     shown = _opening_message(message)
     if shown is None:
         return []
@@ -137,7 +137,7 @@ async def _lines(nearby: NearbyMessages, message: discord.Message, us: BotIdenti
 
 
 def _opening_message(message: discord.Message) -> discord.Message | None:
-    """Return the message itself; for a thread's opening note, the message that it was started on."""
+    """Return the message itself, or for a thread's starter note the message that the thread was started on."""
     if message.type is discord.MessageType.thread_starter_message and message.reference is not None:
         original = message.reference.resolved
         return original if isinstance(original, discord.Message) else None
@@ -160,7 +160,7 @@ DOWNLOAD_SECONDS = 20.0
 async def read_attachments(
     client: discord.Client, message: IncomingMessage, parse: Parse
 ) -> tuple[ContextMessage, ...]:
-    """Return each file's text, or one line that says why it was not read."""
+    """Return each file's text, or one line with the reason why it was not read."""
     target = message.reply_target
     try:
         there = await _addresses(client, target, message.files)
@@ -176,9 +176,9 @@ async def read_attachments(
 
 
 async def files_above(nearby: NearbyMessages) -> tuple[FileReference, ...]:
-    """Return the files on the message that a question replies to, then on the one that its thread began with.
+    """Return the files of the message that a question replies to, then those of its thread's first message.
 
-    Each is named with its channel and message, since it does not hang on the question.
+    Each id includes the channel and message, because the file is not attached to the question.
     """
     above = {one.id: one for one in (await nearby.replied_to(), await nearby.opening()) if one is not None}
     return tuple(
@@ -189,7 +189,7 @@ async def files_above(nearby: NearbyMessages) -> tuple[FileReference, ...]:
 
 
 def files_on(question: IncomingMessage) -> tuple[FileReference, ...]:
-    """Return the files on a message, for a question in another message."""
+    """Return the files of a message, for use by a question in another message."""
     target = question.reply_target
     return tuple(
         file if "/" in file.id else replace(file, id=f"{target.channel}/{target.message}/{file.id}")
@@ -198,12 +198,12 @@ def files_on(question: IncomingMessage) -> tuple[FileReference, ...]:
 
 
 async def _addresses(client: discord.Client, target: ReplyTarget, files: Sequence[FileReference]) -> dict[str, str]:
-    """Look up where each file can be downloaded now: Discord's addresses expire."""
+    """Look up the current download address of each file, because Discord's addresses expire."""
     if target.file:
         return {file.id: target.file for file in files}
     if all(_is_address(file.id) for file in files):
         return {file.id: file.id for file in files}
-    wanted: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)  # by message, each file's id there and here
+    wanted: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)  # by message: each file's id there and here
     for file in files:
         *where, attachment = file.id.split("/")
         channel, message = where or (target.channel, target.message)
@@ -219,5 +219,5 @@ async def _addresses(client: discord.Client, target: ReplyTarget, files: Sequenc
 
 
 def _is_address(file_id: str) -> bool:
-    """Return whether a file is named by its address: it came with a command, not with a message."""
+    """Return whether a file id is an address. Such a file came with a command, not with a message."""
     return "://" in file_id

@@ -1,7 +1,7 @@
-"""What we hear on Discord, on its way into the inbox: messages, edits and deletions, in the order in which they come.
+"""Discord's events on their way to the inbox: messages, edits and deletions, in order of arrival.
 
-A handler of the gateway only puts things in line; whatever asks the store or Discord is done in its turn, by
-``OrderedQueue``. The one thing done at once is the typing indicator, for those who named us.
+Gateway handlers only add jobs to ``OrderedQueue``, which then calls the store or Discord in order. The one immediate
+action is the typing indicator, for people who mention us.
 """
 
 import asyncio
@@ -40,16 +40,16 @@ from core.service.kb.chat_changes import note_change
 from core.service.message_routing import ANYWHERE, could_be_answered
 
 LOOK_SECONDS = 10.0
-CHANNELS_REMEMBERED = 100  # of those that something was deleted in: many messages are deleted at once
+CHANNELS_REMEMBERED = 100  # with recent deletions, because messages are often deleted in bulk
 REMEMBERED_SECONDS = 30.0
-BUSY_SECONDS = 600.0  # for which somebody who wrote in a thread takes part in it
+BUSY_SECONDS = 600.0  # how long a writer in a thread counts as taking part in it
 MOST_SPEAKERS = 10_000
 
 log = structlog.get_logger(__name__)
 
 
 class EventListener:
-    """Takes in what the gateway tells us."""
+    """Handles the gateway's events."""
 
     def __init__(
         self,
@@ -62,9 +62,9 @@ class EventListener:
         look_again: Callable[[discord.Message], None],
         allowed_bots: Collection[str] = (),
     ) -> None:
-        """``tell`` says to a writer that they have too many questions waiting.
+        """Set up the listener. ``tell`` tells a writer that they have too many questions waiting.
 
-        ``look_again`` is called with a message for which there is no room now: it is read once more later.
+        ``look_again`` is called with a message that does not fit in the queue, to read it again later.
         """
         self._app = app
         self._ordered_queue = ordered_queue
@@ -75,22 +75,22 @@ class EventListener:
         self._look_again = look_again
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
         self._looked_up: TTLCache[int, object] = TTLCache(CHANNELS_REMEMBERED, REMEMBERED_SECONDS)
-        self._speakers: TTLCache[int, frozenset[int]] = TTLCache(MOST_SPEAKERS, BUSY_SECONDS)  # of threads
+        self._speakers: TTLCache[int, frozenset[int]] = TTLCache(MOST_SPEAKERS, BUSY_SECONDS)  # by thread
         self._tasks: set[asyncio.Task[None]] = set()
 
     def on_message(self, message: discord.Message) -> None:
-        """Take a message in, if it could be for us."""
+        """Process a message if it could be for us."""
         self._receive(message, edited=False)
 
     def on_edit(self, message: discord.Message) -> None:
-        """Take it in as it reads now: what works on the earlier wording stops."""
+        """Process an edited message. Work on its earlier text stops."""
         self._receive(message, edited=True)
         guild = message.guild.id if message.guild else None
-        if not message.author.bot:  # what bots say is in no document
+        if not message.author.bot:  # documents never contain messages of bots
             self._ordered_queue.add(partial(self._note_change, guild, message.channel.id, message.id))
 
     async def _note_change(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
-        """Have the documents that quote this message read again."""
+        """Mark the documents that quote this message for another read."""
         if guild_id is not None:
             key = key_of(await self._channel_of(guild_id, channel_id), guild_id, message_id)
             written = discord.utils.snowflake_time(message_id)
@@ -114,7 +114,7 @@ class EventListener:
             self._look_again(message)
 
     def _could_be_for_us(self, message: discord.Message, us: BotIdentity) -> bool:
-        """Return whether it has to be looked at, as far as that can be told without asking anybody."""
+        """Return whether the message needs a closer look, without any request."""
         if reply_reference(message) is not None:
             return True
         if isinstance(message.channel, discord.PartialMessageable) and message.guild is not None:
@@ -123,7 +123,7 @@ class EventListener:
         return parsed is not None and (not parsed.in_channel or could_be_answered(parsed, ANYWHERE))
 
     async def _keep(self, message: discord.Message, us: BotIdentity, *, edited: bool) -> None:
-        """Put it into the inbox, in its turn, if it is for us."""
+        """Put the message into the inbox if it is for us."""
         await self._resolve_thread(message)
         await self._resolve_original(message)
         continues = await self._continued_thread(message)
@@ -143,7 +143,7 @@ class EventListener:
             await self._places.record_question(incoming, str(message.channel.id), incoming.thread.thread)
 
     async def _resolve_thread(self, message: discord.Message) -> None:
-        """Look up a thread that was archived before we came: the gateway does not list those."""
+        """Fetch a thread that was archived before we connected, because the gateway does not list it."""
         if isinstance(message.channel, discord.PartialMessageable) and message.guild is not None:
             with suppress(FootnoteError):
                 async with api_call("look at that thread", LOOK_SECONDS):
@@ -152,7 +152,7 @@ class EventListener:
                     message.channel = found
 
     async def _resolve_original(self, message: discord.Message) -> None:
-        """Look up what a message replies to, where it is so far back that it does not come along."""
+        """Fetch the message that is replied to if it is too old to be included."""
         wanted, source = reply_reference(message), message.reference
         if wanted is None or source is None or source.resolved is not None:
             return
@@ -161,31 +161,31 @@ class EventListener:
                 source.resolved = await message.channel.fetch_message(wanted)
 
     async def _is_wanted(self, incoming: IncomingMessage) -> bool:
-        """Return whether what does not name us may be for us all the same, as the channel is set up."""
+        """Return whether a message without a mention may be for us under the channel's settings."""
         if not incoming.in_channel:
             return True
         could_be = could_be_answered(incoming, ANYWHERE)
         return could_be and could_be_answered(incoming, await self._app.channel_access.settings(incoming.thread))
 
     def _passes_bot_guard(self, message: discord.Message) -> bool:
-        """Return whether it is a person's, or a bot's that has not spoken to us too often in a row."""
+        """Return whether a person wrote the message, or a bot that has not asked too often in a row."""
         if is_by_person(message) or self._bots.may_ask(base_channel_id(message.channel), message.id):
             return True
         log.info("bot_not_answered", bot=message.author.id, channel=message.channel.id)
         return False
 
     async def _is_forgotten(self, incoming: IncomingMessage) -> bool:
-        """Return whether it is so old that nothing would be kept of an answer: then nobody knows whether it has one."""
+        """Return whether the message is so old that records of an answer to it have expired, if there were any."""
         if discord.utils.utcnow() - discord.utils.snowflake_time(int(incoming.id)) <= KEPT_FOR:
             return False
         state = DiscordQuestionState(thread=incoming.thread, message=incoming.id)
         return await self._app.message_states.read(state) is None
 
     async def _enqueue_edit(self, incoming: IncomingMessage) -> None:
-        """Take an edit in, once: Discord tells of an edited message again for other reasons, and repeats itself.
+        """Enqueue an edit once. Discord also reports an edited message for other reasons, and repeats itself.
 
-        Announce it before the earlier wording is cancelled, so that no worker begins on that; cancel before it is put
-        into the inbox, so that it never cancels itself.
+        Announce the edit before cancelling the earlier text, so that no worker starts on that. Cancel before the edit
+        enters the inbox, so that it never cancels itself.
         """
         if not await self._app.edit_versions.is_news(incoming) or await self._is_forgotten(incoming):
             return
@@ -202,12 +202,12 @@ class EventListener:
         await self._ordered_queue.put(delivery_id, incoming, busy=say_busy)
 
     async def _has_answered_in(self, thread: ThreadKey) -> bool:
-        """Return whether a thread was started on a question to us, so that what is said there may go on with it."""
+        """Return whether a thread was started on a question to us, so that messages there may continue it."""
         opening = DiscordQuestionState(thread=thread, message=thread.thread)
         return await self._app.message_states.read(opening) is not None
 
     async def _continued_thread(self, message: discord.Message) -> ThreadKey | None:
-        """Return the conversation that a reply continues, where it is not the one of its own place."""
+        """Return the conversation that a reply continues, if it differs from that of its place."""
         original, client = reply_reference(message), self._app.client()
         if original is None:
             return None
@@ -218,9 +218,9 @@ class EventListener:
         return found
 
     async def _with_reply_mode(self, incoming: IncomingMessage) -> IncomingMessage:
-        """Answer a question in a thread, in reply to it, or directly, as the channel is set up.
+        """Set whether the answer goes to a thread, a reply or a direct message, by the channel's settings.
 
-        In a thread in which others write too, the answer is a reply to its question.
+        In a thread where others also write, the answer is a reply to its question.
         """
         target = incoming.reply_target
         others = self._speakers.get(int(target.channel), frozenset()) - {int(target.asker)}
@@ -237,7 +237,7 @@ class EventListener:
         return replace(incoming, thread=key, reply_target=directly, private=True)
 
     def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
-        """Stop the work on a deleted question and delete what was posted for it, also after the answer."""
+        """Stop the work on a deleted question and delete what was posted for it, even after the answer."""
 
         async def take_in() -> None:
             await self._note_change(guild_id, channel_id, message_id)
@@ -254,7 +254,7 @@ class EventListener:
         self._ordered_queue.add(take_in)
 
     def on_thread_delete(self, guild_id: int, parent_id: int, thread_id: int) -> None:
-        """Stop the work on the thread's question; show nothing elsewhere instead."""
+        """Stop the work on the thread's question, and post nothing elsewhere."""
 
         async def take_in() -> None:
             thread = guild_key(guild_id, parent_id, thread_id)
@@ -266,7 +266,7 @@ class EventListener:
         self._ordered_queue.add(take_in)
 
     async def _channel_of(self, guild_id: int | None, channel_id: int) -> object:
-        """Find a channel that something was deleted in; an unknown one may be an archived thread."""
+        """Find the channel of a deletion. An unknown one may be an archived thread."""
         client = self._app.client()
         known = client.get_channel(channel_id) or self._looked_up.get(channel_id)
         if known is None and guild_id is not None:
@@ -284,7 +284,7 @@ class EventListener:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Leave nothing running."""
+        """Cancel all tasks."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -1,7 +1,7 @@
-"""The connection to Discord's gateway: events go to their handlers, in order, and nothing is done here.
+"""The connection to Discord's gateway. It passes events to their handlers in order and does nothing else.
 
-Events come through discord.py; a resumed connection repeats some of them, which does no harm. How often we identify
-is bounded, and nothing we send can mention anybody.
+Events come through discord.py. A resumed connection repeats some, which is harmless. Identifications are rate-limited,
+and nothing we send can mention anybody.
 """
 
 from collections.abc import Awaitable, Callable
@@ -29,20 +29,20 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class GatewayEvents:
-    """Who handles what the gateway tells, our own messages included."""
+    """Handlers of gateway events, including those of our own messages."""
 
     on_message: Callable[[discord.Message], None]
     on_edit: Callable[[discord.Message], None]
     on_delete: Callable[[int | None, int, int], None]  # server, channel, message
     on_thread_delete: Callable[[int, int, int], None]  # server, channel, thread
-    on_member_change: Callable[[int, int], None]  # server, person: roles have changed, or they have left
-    on_ready: Callable[[], Awaitable[None]]  # a new session: what was said since the last one is not told
+    on_member_change: Callable[[int, int], None]  # server, person: their roles changed or they left
+    on_ready: Callable[[], Awaitable[None]]  # a new session: messages since the last one are not sent
     on_resume: Callable[[], None]
     on_disconnect: Callable[[], None]  # discord.py reconnects
 
 
 def intents(*, content: bool) -> discord.Intents:
-    """Return the events we subscribe to: servers and messages. Content is a privileged intent."""
+    """Return the intents we subscribe to: servers and messages. Content is a privileged intent."""
     wanted = discord.Intents.none()
     wanted.guilds = wanted.guild_messages = wanted.dm_messages = True
     wanted.message_content = content
@@ -50,7 +50,7 @@ def intents(*, content: bool) -> discord.Intents:
 
 
 class FootnoteClient(discord.Client):
-    """discord.py's client: it passes events on, and knows our commands and our buttons."""
+    """discord.py's client, which passes events on and registers our commands and buttons."""
 
     def __init__(
         self,
@@ -61,14 +61,14 @@ class FootnoteClient(discord.Client):
         content: bool,
     ) -> None:
         self.responses = ApiResponses()
-        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # there is no voice here to miss
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # we do not use voice
         super().__init__(
             intents=intents(content=content),
             allowed_mentions=NOBODY,
             http_trace=self.responses.trace(),
             chunk_guilds_at_startup=False,
             max_messages=None,
-            guild_ready_timeout=0.2,  # what a server that comes later has to tell is looked back for then
+            guild_ready_timeout=0.2,  # the backfill reads servers that arrive later
         )
         self.events = events
         self.button_handlers = button_handlers
@@ -79,7 +79,7 @@ class FootnoteClient(discord.Client):
         self.add_dynamic_items(Pressed)
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
-        """Wait for our turn, so that no loop of ours uses up the day's identifications."""
+        """Wait for our turn, so that no loop can use up the day's identifications."""
         await self._identify_limiter.wait(initial=initial)
 
     async def on_ready(self) -> None:
@@ -93,15 +93,15 @@ class FootnoteClient(discord.Client):
         self.events.on_resume()
 
     async def on_disconnect(self) -> None:
-        """Note that the connection is lost; the library comes back by itself. Called for every failed try, too."""
+        """Record that the connection is lost; the library reconnects. Also called for every failed attempt."""
         self.events.on_disconnect()
 
     async def on_message(self, message: discord.Message) -> None:
-        """Every message of the gateway, our own included."""
+        """Pass on a new message; our own are included."""
         self.events.on_message(message)
 
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
-        """Something reads otherwise now. Without a time of editing it is only Discord's own doing, like a preview."""
+        """Pass on an edit. Without an edit time, Discord itself changed the message, such as by a preview."""
         if payload.message.edited_at is not None:
             self.events.on_edit(payload.message)
 
@@ -115,37 +115,37 @@ class FootnoteClient(discord.Client):
             self.events.on_delete(payload.guild_id, payload.channel_id, message_id)
 
     async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
-        """Pass on that a thread was deleted, for Discord does not list its messages."""
+        """Pass on that a thread was deleted, because Discord does not list its messages."""
         self.events.on_thread_delete(payload.guild_id, payload.parent_id, payload.thread_id)
 
     async def on_interaction(self, interaction: discord.Interaction) -> None:
-        """Forms are answered here, by their ids alone: the library would only know those this process has opened."""
+        """Handle forms by their ids, because the library only knows forms that this process opened."""
         if interaction.type is discord.InteractionType.modal_submit:
             await self.button_handlers.on_submit(interaction)
 
     async def on_member_update(self, _: discord.Member, after: discord.Member) -> None:
-        """Told only where the members intent is on."""
+        """Pass on that a member changed. Called only with the members intent."""
         self.events.on_member_change(after.guild.id, after.id)
 
     async def on_raw_member_remove(self, payload: discord.RawMemberRemoveEvent) -> None:
-        """Told only where the members intent is on."""
+        """Pass on that a member left. Called only with the members intent."""
         self.events.on_member_change(payload.guild_id, payload.user.id)
 
     async def on_error(self, event_method: str, /, *_: object, **__: object) -> None:
-        """Whatever a handler did not catch: the log has it, without what was said."""
+        """Log an error that no handler caught, without message content."""
         log.error("event_failed", handler=event_method, exc_info=True)  # noqa: LOG014 - called while it is handled
 
 
 def reads_content(client: discord.Client) -> bool:
-    """Return whether the application may read what people write, as the developer portal has it. After login only."""
+    """Return whether the developer portal lets the application read message content. Call after login."""
     flags = client.application_flags
     return flags.gateway_message_content or flags.gateway_message_content_limited
 
 
 async def log_in(client: discord.Client, token: str, seconds: float = LOGIN_SECONDS) -> None:
-    """Log in over REST; a client that could not is closed by who made it.
+    """Log in over REST. On failure, the caller closes the client.
 
-    Raises ConfigurationError for a token that Discord refuses, PlatformUnavailable when nothing useful answers.
+    Raises ConfigurationError if Discord refuses the token, and PlatformUnavailable without a usable answer.
     """
     try:
         async with api_call("log in", seconds):

@@ -1,8 +1,8 @@
-"""Staying connected: logging in, holding the gateway's connection, and beginning again whatever ends it.
+"""The gateway connection: login, staying connected, and reconnecting after any failure.
 
-Nothing that Discord or the network does ends this. ``readiness_problem`` says what is wrong, which readiness
-reports, and each reason is logged once. A refused token or intent is tried again too, but seldom: only a person can
-mend it, and the questions that wait are kept meanwhile.
+No failure of Discord or the network ends this. ``readiness_problem`` gives the current problem, and each reason is
+logged once. A refused token or intent is retried too, but rarely: only a person can fix it, and waiting questions are
+kept until then.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from adapters.discord.inbound.gateway import NO_CONTENT_REMEDY, FootnoteClient, 
 from core.model.errors import ConfigurationError, PlatformUnavailable
 from core.service.leases import LeaderLease
 
-RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # before Discord is asked once more to let us in
-REFUSED_SECONDS = 60.0  # the same, after it refused our token or our intents
-LONGEST_AWAY = 90.0  # seconds; the library's own pauses grow to a quarter of an hour
-LOOK_SECONDS = 5.0  # between two looks at how long the connection is away
-STAND_BY_SECONDS = 1.0  # in which a lease that is free has come; who waits longer works without the gateway
+RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # before the next login
+REFUSED_SECONDS = 60.0  # the same, after Discord refused our token or intents
+LONGEST_AWAY = 90.0  # seconds; the library's own backoff grows to a quarter of an hour
+LOOK_SECONDS = 5.0  # between two checks of how long the connection has been lost
+STAND_BY_SECONDS = 1.0  # a free lease arrives within this time; otherwise we work without the gateway
 CLOSE_SECONDS = 10.0
 BAD_TOKEN = 4004  # the gateway's close code
 NOT_YET = "it is not connected yet"
@@ -34,10 +34,10 @@ MakeClient = Callable[[bool], FootnoteClient]
 
 
 class GatewayConnection:
-    """One session after another. ``make_client`` gives a new client, with or without the content intent.
+    """One gateway session after another. ``make_client`` returns a new client, with or without the content intent.
 
-    ``lease`` is the right to hold the gateway. A process without it is logged in all the same: it can say and look up
-    whatever Discord's API lets it, and hears nothing.
+    ``lease`` is the right to hold the gateway connection. A process without it still logs in: it can use Discord's API,
+    but receives no events.
     """
 
     def __init__(self, make_client: MakeClient, token: str, lease: LeaderLease) -> None:
@@ -47,60 +47,60 @@ class GatewayConnection:
         self._content = True
         self._problem = NOT_YET
         self._away_since: float | None = None
-        self._failures = 0  # since a session stood
+        self._failures = 0  # since the last session
         self._sessions = 0
         self._holding = False
         self._ready = asyncio.Event()
         self.client: FootnoteClient | None = None
 
     def readiness_problem(self) -> str:
-        """Return why nobody can be answered right now; empty when they can."""
+        """Return why we cannot answer anybody now, or an empty string if we can."""
         if self.client is not None and self.client.responses.token_refused:
             return str(TokenRefused())
         return self._problem
 
     async def wait_until_ready(self, seconds: float) -> None:
-        """Wait until Discord can be asked. Raises PlatformUnavailable, with the reason, when that takes longer."""
+        """Wait for the connection. Raises PlatformUnavailable with the reason after ``seconds``."""
         try:
             async with asyncio.timeout(seconds):
                 await self._ready.wait()
         except TimeoutError:
             raise PlatformUnavailable(f"Discord: {self._problem or NOT_YET}.") from None
 
-    # --- what the gateway says
+    # --- gateway events
 
     def session(self) -> int:
-        """Return the number of this session, from 1; 0 while the connection is lost."""
+        """Return the number of this session, from 1, or 0 while disconnected."""
         return self._sessions if self._away_since is None else 0
 
     def holds_gateway(self) -> bool:
-        """Return whether the gateway's connection is ours, so that what it tells of servers is as they are now."""
+        """Return whether we hold the gateway connection, so that its server data is current."""
         return self._holding
 
     def mark_established(self) -> None:
-        """Note a new session: everything can be asked of Discord."""
+        """Record a new session. Discord can be called now."""
         self._away_since = None
         self._sessions += 1
         self._failures = 0
         self._ready.set()
 
     def mark_serving(self) -> None:
-        """Everything that people need is there."""
+        """Record that everything people need is ready."""
         self._problem = ""
 
     def mark_resumed(self) -> None:
-        """Note that the session resumed: nothing was missed."""
+        """Record that the session resumed and missed nothing."""
         self._away_since = None
         if self._problem == AWAY:
             self._problem = ""
 
     def mark_disconnected(self) -> None:
-        """Note that the connection is lost; the library is coming back."""
+        """Record that the connection is lost; the library reconnects."""
         if self._away_since is None:
             self._away_since = time.monotonic()
         self._problem = self._problem or AWAY
 
-    # --- holding it
+    # --- staying connected
 
     async def hold(self) -> None:
         """Stay connected until cancelled."""
@@ -113,7 +113,7 @@ class GatewayConnection:
                 await self._report(error, REFUSED_SECONDS)
 
     def _pause(self) -> float:
-        """Return the seconds until the next try: the more, the more have failed since the last session."""
+        """Return the seconds until the next attempt, which grow with failures since the last session."""
         self._failures += 1
         return RETRY_SECONDS[min(self._failures, len(RETRY_SECONDS)) - 1]
 
@@ -125,9 +125,9 @@ class GatewayConnection:
         await asyncio.sleep(pause)
 
     async def _run_client(self) -> None:
-        """Log in and stay, with one client. Raises PlatformUnavailable, and ConfigurationError when it is refused.
+        """Log in and stay connected with one client. Raises PlatformUnavailable, and ConfigurationError if refused.
 
-        Cancelled, it leaves the client open: answers that are being made can still be shown.
+        If cancelled, it leaves the client open, so that answers in progress can still be shown.
         """
         client = self._make_client(self._content)
         try:
@@ -160,12 +160,12 @@ class GatewayConnection:
         return None
 
     def _give_up_content(self) -> None:
-        """Say what to switch on, and go on with what can be heard without: mentions, direct messages, commands."""
+        """Log which intent to switch on, and continue without it: mentions, direct messages and commands still work."""
         log.error("discord_intent_missing", intent="message_content", remedy=NO_CONTENT_REMEDY)
         self._content = False
 
     async def _stay_connected(self, client: FootnoteClient) -> None:
-        """Hold the connection of a client that is logged in, beginning again when the library gives up or sleeps."""
+        """Keep a logged-in client connected. Restart when the library gives up or waits too long."""
         while True:
             await self._wait_for_lease()
             holding = asyncio.create_task(self._lease.renew_until_lost())
@@ -180,7 +180,7 @@ class GatewayConnection:
             await asyncio.sleep(self._pause())
 
     async def _wait_for_lease(self) -> None:
-        """Wait until the gateway is ours. Meanwhile nothing is heard, and all that can be called can be."""
+        """Wait for the gateway lease. Until then we receive no events, but API calls work."""
         if not self._holding:
             waiting = asyncio.create_task(self._lease.wait_until_leader())
             try:
@@ -199,7 +199,7 @@ class GatewayConnection:
     async def _disconnect(
         self, client: FootnoteClient, connecting: "asyncio.Task[None]", holding: "asyncio.Task[None]"
     ) -> None:
-        """End the connection; where we lead no longer too, really: the library would leave its socket open."""
+        """End the connection. After losing the lease, also close the socket, which the library would leave open."""
         if holding.done():
             self._holding = False
             await _close_socket(client)
@@ -209,7 +209,7 @@ class GatewayConnection:
                 await task
 
     async def hang_up(self, holding: "asyncio.Task[None]") -> None:
-        """Hear nothing more; ``holding`` runs ``hold``. Answers in progress can still be shown, until ``close``."""
+        """Stop receiving events. ``holding`` runs ``hold``. Answers in progress can still be shown until ``close``."""
         self._problem = "it is closing"
         holding.cancel()
         await asyncio.gather(holding, return_exceptions=True)
@@ -218,17 +218,17 @@ class GatewayConnection:
         await self._lease.release()
 
     async def close(self) -> None:
-        """Close the client: nothing can be shown any more."""
+        """Close the client. Nothing can be shown afterwards."""
         if self.client is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(CLOSE_SECONDS):
                     await self.client.close()
 
     async def _watch(self, connecting: "asyncio.Task[None]", holding: "asyncio.Task[None]") -> None:
-        """Wait until the library has given up, or has been away for too long, or our turn is over.
+        """Wait until the library gives up, the connection is lost for too long, or the lease is lost.
 
-        Raises ConnectionClosed and PrivilegedIntentsRequired. Anything else is no more than a connection that failed:
-        the library itself stumbles when its very first one does.
+        Raises ConnectionClosed and PrivilegedIntentsRequired. Any other error counts as a failed connection, because
+        the library itself raises some when its first connection fails.
         """
         both, first = {connecting, holding}, asyncio.FIRST_COMPLETED
         while not (await asyncio.wait(both, timeout=LOOK_SECONDS, return_when=first))[0]:
@@ -241,12 +241,12 @@ class GatewayConnection:
             connecting.result()
         except (discord.ConnectionClosed, discord.PrivilegedIntentsRequired):
             raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again
+        except Exception as error:  # noqa: BLE001 - retry whatever the error was
             log.warning("discord_connection_failed", reason=type(error).__name__)
 
 
 async def _close_socket(client: FootnoteClient) -> None:
-    if client.ws is not None:  # None until the first connection, whatever the library's types say
+    if client.ws is not None:  # None until the first connection, despite the declared type
         with suppress(TimeoutError, OSError):
             async with asyncio.timeout(CLOSE_SECONDS):
                 await client.ws.close(code=1000)

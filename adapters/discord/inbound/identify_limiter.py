@@ -1,8 +1,8 @@
-"""How often we start a session: a loop of crashes or invalid sessions slows down long before Discord minds.
+"""Rate limiter for new gateway sessions. A crash loop slows down long before it reaches Discord's limit.
 
-Discord resets the token of an application that starts 1,000 sessions in a day. The times are kept across restarts,
-so that a supervisor that starts a broken process over and over cannot get there either. A wait is logged once, and
-``footnote doctor`` and ``/readyz`` say how long it is.
+Discord resets the token of an application that starts 1,000 sessions in a day. The times are stored across restarts, so
+a supervisor that keeps restarting a broken process cannot reach that limit. A wait is logged once. ``footnote doctor``
+and ``/readyz`` report its length.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from core.model.records import Record
 from core.ports.message_state import MessageStateStore
 
 DAY = 24 * 3600.0
-# With so many in the last 24 hours, so many seconds since the last one. At most 100 + 86,400 / 900 = 196 a day.
+# (sessions in the last 24 hours, seconds between sessions). At most 100 + 86,400 / 900 = 196 a day.
 PACES = ((10, 0.0), (30, 5.0), (60, 30.0), (100, 300.0))
 SLOWEST = 900.0
 MOST_TIMES = 200
@@ -29,13 +29,13 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class IdentifyTimes(Record, place="discord", subject="identifies", installation=True):
-    """When we identified in the last day: seconds since the epoch."""
+    """The times of our identifications in the last day, in seconds since the epoch."""
 
     times: tuple[float, ...] = ()
 
 
 async def pending_wait(message_states: MessageStateStore) -> str:
-    """Return why and how long a start would wait now; empty where it would not. Raises StoreUnavailable."""
+    """Return why and how long a start would wait now, or an empty string. Raises StoreUnavailable."""
     kept = await message_states.read(IdentifyTimes())
     times = _of_the_last_day(kept.times if kept is not None else ())
     seconds = _gap(times, PACES, SLOWEST) - (time.time() - max(times, default=0.0))
@@ -43,31 +43,31 @@ async def pending_wait(message_states: MessageStateStore) -> str:
 
 
 class IdentifyLimiter:
-    """Waits before each identification, as long as it takes."""
+    """Delays each identification for as long as needed."""
 
     def __init__(
         self, message_states: MessageStateStore, *, paces: Sequence[tuple[int, float]] = PACES, slowest: float = SLOWEST
     ) -> None:
-        """Keep the times of the last day with everything about messages."""
+        """Store the last day's times in the message states."""
         self._message_states = message_states
         self._paces = paces
         self._slowest = slowest
         self._times: list[float] = []
-        self._waits_until = 0.0  # by the clock; 0 while nothing waits
-        self._said_of = 0.0  # the identification after which a wait was logged
+        self._waits_until = 0.0  # wall-clock time; 0 without a wait
+        self._said_of = 0.0  # the identification after which a wait was last logged
 
     def problem(self) -> str:
-        """Return why nothing is connected yet and for how long; empty where nothing waits."""
+        """Return why there is no connection yet and for how long, or an empty string."""
         seconds = self._waits_until - time.time()
         return _explain(seconds, len(self._times)) if seconds > 0 else ""
 
     async def wait(self, *, initial: bool) -> float:
-        """Wait for our turn and note it; how many seconds that took. After an invalid session, a random 1 to 5 more."""
+        """Wait for our turn, record it and return the seconds waited. After an invalid session, add a random 1 to 5."""
         await self._recall()
         last = max(self._times, default=0.0)
         seconds = max(0.0, _gap(self._times, self._paces, self._slowest) - (time.time() - last))
         if not initial and self._slowest >= 1:
-            seconds += random.uniform(1.0, 5.0)  # noqa: S311 - as Discord asks, so that not all come back at once
+            seconds += random.uniform(1.0, 5.0)  # noqa: S311 - required by Discord, to spread reconnections
         if seconds > WORTH_SAYING:
             self._waits_until = time.time() + seconds
             if self._said_of != last:
@@ -84,7 +84,7 @@ class IdentifyLimiter:
     async def _recall(self) -> None:
         try:
             kept = await self._message_states.read(IdentifyTimes())
-        except FootnoteError:  # with the store away, what this process knows has to do
+        except FootnoteError:  # without the store, use what this process knows
             kept = None
         self._times = _of_the_last_day((*(kept.times if kept is not None else ()), *self._times))
 
@@ -100,7 +100,7 @@ def _of_the_last_day(times: Sequence[float]) -> list[float]:
 
 
 def _gap(times: Sequence[float], paces: Sequence[tuple[int, float]], slowest: float) -> float:
-    """Return the seconds that must lie between the last session and the next."""
+    """Return the required seconds between the last session and the next."""
     return next((gap for count, gap in paces if len(times) < count), slowest)
 
 

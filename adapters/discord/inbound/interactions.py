@@ -1,4 +1,4 @@
-"""What commands, buttons and forms share: acknowledging, responding, reporting errors to the person, options."""
+"""Helpers for commands, buttons and forms: acknowledgements, responses, error reports and options."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -25,19 +25,19 @@ from core.model.errors import WENT_WRONG, FootnoteError, NotFound, PlatformUnava
 from core.model.incoming_events import IncomingMessage, ReplyMode, ReplyTarget
 from core.service.actions.wording import GONE
 
-LOOK_UP_SECONDS = 2.0  # of the 3 within which a press must be acknowledged
+LOOK_UP_SECONDS = 2.0  # of the 3 seconds within which a press must be acknowledged
 TELL_SECONDS = 30.0
-PAUSES = (2.0, 30.0)  # seconds between tries to show what a press led to, while Discord takes nothing
+PAUSES = (2.0, 30.0)  # seconds between attempts to show a result while Discord accepts nothing
 TRY_AGAIN = "I cannot look that up right now. Please try again in a moment."
-# What we note beside an interaction, in the place that the library leaves to its users.
+# Keys of our notes in ``interaction.extras``, which the library leaves to its users.
 _ACKNOWLEDGED, _THINKING = "acknowledged", "thinking"
-FOR_ONE, FOR_ALL = "for one", "for all"  # who sees that we are thinking
+FOR_ONE, FOR_ALL = "for one", "for all"  # who sees the "thinking" state
 
 log = structlog.get_logger(__name__)
 
 
 async def tell(interaction: Interaction, text: str, *, mentions: bool = False) -> None:
-    """Say something to the one who pressed, and to nobody else, whether or not it was acknowledged already."""
+    """Tell something to the presser only, whether or not the interaction was acknowledged."""
     shown = layouts.text_layout(text, mentions=mentions)
     try:
         if _is_acknowledged(interaction):
@@ -50,11 +50,11 @@ async def tell(interaction: Interaction, text: str, *, mentions: bool = False) -
 
 
 async def show(interaction: Interaction, view: SanitizedView, *, in_place: bool = False) -> int:
-    """Show something to the one who pressed, once that is acknowledged; the message's id.
+    """Show something to the presser after the acknowledgement, and return the message's id.
 
-    It fills the message that says that we are thinking, or replaces the one whose button was pressed (``in_place``);
-    else it is a further message. Tried again for a while, but not where a further message may stand there already.
-    Where all see that we are thinking, that is taken back first. Raises what ``api_call`` raises.
+    It fills the "thinking" message, or replaces the message with the pressed button (``in_place``), or is a new
+    message. It retries for a while, unless that could post a new message twice. A "thinking" message that everyone sees
+    is deleted first. Raises what ``api_call`` raises.
     """
     if interaction.extras.get(_THINKING) == FOR_ALL:
         await _take_back(interaction)
@@ -81,7 +81,7 @@ async def show(interaction: Interaction, view: SanitizedView, *, in_place: bool 
 
 
 async def _take_back(interaction: Interaction) -> None:
-    """Delete the note that we are thinking; where that fails, the next message fills it."""
+    """Delete the "thinking" message. If that fails, the next message fills it."""
     try:
         async with api_call("take back that I am thinking", TELL_SECONDS):
             await interaction.delete_original_response()
@@ -92,7 +92,7 @@ async def _take_back(interaction: Interaction) -> None:
 
 
 async def acknowledge(interaction: Interaction, *, alone: bool) -> str:
-    """Say that an answer comes, for the one who asks ``alone`` or for all; the id of the message it will fill.
+    """Show "thinking", to the asker only (``alone``) or to everyone, and return the id of the message to fill.
 
     Raises what the library raises.
     """
@@ -102,15 +102,15 @@ async def acknowledge(interaction: Interaction, *, alone: bool) -> str:
 
 
 async def acknowledge_press(interaction: Interaction) -> None:
-    """Say that a press was heard, and nothing more: what it was pressed on stays. Raises what the library raises."""
+    """Acknowledge a press without changing its message. Raises what the library raises."""
     await _defer(interaction, alone=False, thinking=False)
 
 
 async def _defer(interaction: Interaction, *, alone: bool, thinking: bool) -> str:
-    """Acknowledge; return the id of the message that Discord shows for it.
+    """Acknowledge, and return the id of the message that Discord shows for it.
 
-    Where only the confirmation of that was lost, Discord shows that we are thinking, and the answer has to come: so it
-    is looked up whether it does. The library's own repetition is then refused, as already acknowledged.
+    If only Discord's confirmation is lost, Discord shows "thinking" and an answer must follow. So we look up that
+    message. Discord refuses the library's own retry as already acknowledged.
     """
     try:
         answered = await interaction.response.defer(ephemeral=alone, thinking=thinking)
@@ -127,9 +127,9 @@ async def _defer(interaction: Interaction, *, alone: bool, thinking: bool) -> st
 
 
 async def respond(responding: Awaitable[object]) -> None:
-    """Send a first response, an answer or a form; one that Discord already has is no error.
+    """Send a first response, an answer or a form. It is no error if Discord already has it.
 
-    The library repeats what Discord failed at after it was done. Raises what the library raises.
+    The library retries after Discord fails, even if the first attempt took effect. Raises what the library raises.
     """
     try:
         await responding
@@ -139,13 +139,13 @@ async def respond(responding: Awaitable[object]) -> None:
 
 
 def _is_acknowledged(interaction: Interaction) -> bool:
-    """Also where the library does not know of it, since the confirmation was lost."""
+    """Return whether it was acknowledged, even if the library does not know because the confirmation was lost."""
     return interaction.response.is_done() or _ACKNOWLEDGED in interaction.extras
 
 
 @asynccontextmanager
 async def report_errors(interaction: Interaction) -> AsyncIterator[None]:
-    """Report every error of a press to the one who pressed."""
+    """Report every error of a press to the presser."""
     try:
         yield
     except TimeoutError:
@@ -162,18 +162,18 @@ async def report_errors(interaction: Interaction) -> AsyncIterator[None]:
 
 
 def is_admin(interaction: Interaction) -> bool:
-    """Return whether the one who pressed administers us here, by the rights that Discord itself says they have."""
+    """Return whether the presser administers us here, by the permissions in Discord's payload."""
     rights = interaction.permissions
     return interaction.guild_id is not None and (rights.administrator or rights.manage_guild)
 
 
 async def administers(interaction: Interaction) -> bool:
-    """Return the same, for callers that look it up only when it matters."""
+    """Return ``is_admin``, for callers that need a coroutine."""
     return is_admin(interaction)
 
 
 def private_target(interaction: Interaction) -> ReplyTarget:
-    """Return where to say something to the one who used a command or a button, and to nobody else."""
+    """Return the target for an ephemeral reply to a command or a button."""
     return ReplyTarget(
         mode=ReplyMode.PRIVATE,
         channel=str(interaction.channel_id or 0),
@@ -187,7 +187,7 @@ def private_target(interaction: Interaction) -> ReplyTarget:
 def asked_by(
     interaction: Interaction, thread: ThreadKey, text: str, *, alone: bool, response: str = ""
 ) -> IncomingMessage:
-    """Return the question that a command or a button asks; the answer fills the message ``response``."""
+    """Return the question of a command or a button. The answer fills the message ``response``."""
     mode = ReplyMode.PRIVATE if alone else ReplyMode.RESPONSE
     return IncomingMessage(
         id=str(interaction.id),
@@ -202,33 +202,33 @@ def asked_by(
 
 
 async def enqueue(queue: OrderedQueue, interaction: Interaction, incoming: IncomingMessage) -> None:
-    """Put a question into the inbox; say so to a person who has too many waiting."""
+    """Put a question into the inbox. Tell a person who has too many questions waiting."""
     await queue.put(f"discord:{interaction.id}", incoming, busy=lambda text: tell(interaction, text))
 
 
 class PlaceOption(app_commands.Transformer):
-    """A channel or category of the server, as its id. Of the kinds that Discord's published description knows."""
+    """A channel or category of the server, by its id. The types are those in Discord's published API description."""
 
     @property
     def type(self) -> discord.AppCommandOptionType:
-        """Return what Discord offers to choose from."""
+        """Return the type of option that Discord offers."""
         return discord.AppCommandOptionType.channel
 
     @property
     def channel_types(self) -> list[discord.ChannelType]:
-        """Return the types of channels that have settings of their own."""
+        """Return the channel types that have settings of their own."""
         kinds = discord.ChannelType
         return [kinds.text, kinds.news, kinds.voice, kinds.forum, kinds.category]
 
     async def transform(self, interaction: Interaction, value: Any, /) -> int:
-        """Return the id; its user looks up whether there is such a channel."""
+        """Return the id. The caller checks whether the channel exists."""
         return int(value.id)
 
 
 def context_menu(
     name: str, callback: Callable[[Interaction, discord.Message], Awaitable[None]]
 ) -> app_commands.ContextMenu:
-    """Make a command in the menu of every message."""
+    """Return a command for the menu of every message."""
 
     async def on_message(interaction: Interaction, message: discord.Message) -> None:
         await callback(interaction, message)
@@ -238,7 +238,7 @@ def context_menu(
 
 
 async def find_answer(index: AnswerIndex, trace_id: str, gone: str = GONE) -> AnsweredQuestion:
-    """Return where this trace's answer is shown. Raises NotFound, in these words, and TimeoutError."""
+    """Return where this trace's answer is shown. Raises NotFound with the text ``gone``, and TimeoutError."""
     async with asyncio.timeout(LOOK_UP_SECONDS):
         shown = await index.find(trace_id)
     if shown is None:

@@ -1,9 +1,8 @@
-"""Read what was said while there was no session: after a restart, or where a session could not be resumed.
+"""Backfill of messages missed without a session: after a restart, or if a session could not be resumed.
 
-Read once after each new session: every channel and thread that we may read where something was said since, threads that
-were archived meanwhile, and the direct messages where we were spoken to of late, which Discord does not list. A server
-that is there later is read once it is, and a place that Discord does not let us read now is read later. What was taken
-in before is known by its id.
+After each new session we read every readable channel and thread with new messages, and threads archived since. We also
+read the direct messages with recent questions, which Discord does not list. A server that becomes available later is
+read then, and an unreadable place is retried. Known messages are recognized by their ids.
 """
 
 import asyncio
@@ -20,12 +19,12 @@ from adapters.discord.api.errors import TokenRefused, api_call, find
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.service.incoming import MOST_NOTED, BackfillPlaces
 
-LISTEN_SECONDS = 5.0  # between two notes that we hear
+LISTEN_SECONDS = 5.0  # between two records that we receive events
 READ_SECONDS = 30.0  # for one place
 MOST_MESSAGES = 1_000  # of one place, the newest
 MOST_ARCHIVED = 200  # threads of one channel, those archived last
-ARCHIVED_SECONDS = 3600.0  # the shortest silence after which Discord archives a thread
-MOST_FAILURES = 3  # of one pass over the places, after which Discord is left alone for a moment
+ARCHIVED_SECONDS = 3600.0  # the shortest inactivity after which Discord archives a thread
+MOST_FAILURES = 3  # per pass over the places; then Discord gets a short break
 HasThreads = discord.TextChannel | discord.ForumChannel
 SpokenIn = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread
 
@@ -33,10 +32,10 @@ log = structlog.get_logger(__name__)
 
 
 class LookBack:
-    """Reads what was missed after each new session of the gateway.
+    """Backfill after each new session of the gateway.
 
-    ``session`` counts the sessions, this one included; 0 while there is none. ``on_message`` takes a message
-    in, ``enqueue`` puts work behind everything that came before.
+    ``session`` returns the number of sessions so far, including this one, or 0 without a session. ``on_message``
+    processes a message, ``enqueue`` adds work behind everything that came before.
     """
 
     def __init__(
@@ -54,20 +53,20 @@ class LookBack:
         self._enqueue = enqueue
         self._places = places
         self._session_begun = asyncio.Event()
-        self._unread: dict[int, int] = {}  # channels that are still to be read, and after which message
-        self._archives: dict[int, int] = {}  # channels whose archived threads are still to be listed, the same
-        self._unseen: dict[int, int] = {}  # servers that are not there yet, the same
+        self._unread: dict[int, int] = {}  # channels still to be read, with the message id to start after
+        self._archives: dict[int, int] = {}  # channels whose archived threads are still to be listed, likewise
+        self._unseen: dict[int, int] = {}  # servers that are not available yet, likewise
 
     def on_session(self) -> None:
-        """Look back at once: there is a new session of the gateway."""
+        """Catch up at once, because there is a new gateway session."""
         self._session_begun.set()
 
     def look_again(self, message: discord.Message) -> None:
-        """Read a place once more, from this message on: it came when there was no room for it."""
+        """Read a place again from this message on, because the queue was full when it arrived."""
         self._unread[message.channel.id] = min(self._unread.get(message.channel.id, message.id), message.id - 1)
 
     async def run(self) -> None:
-        """Look back after each new session, and note that we hear, until cancelled."""
+        """Catch up after each new session, and record that we receive events, until cancelled."""
         caught_up_with = 0
         while True:
             current = self._session()
@@ -89,7 +88,7 @@ class LookBack:
                     await self._session_begun.wait()
 
     async def _begin(self) -> None:
-        """See where something may have been missed."""
+        """Determine where we may have missed messages."""
         silence = await self._places.missed_period(MOST_NOTED)
         if silence is None:
             return
@@ -100,7 +99,7 @@ class LookBack:
         log.info("looking_back", since=round(silence.since))
 
     def _read_later(self, guilds: Sequence[discord.Guild], after: int, noted: Sequence[str] = ()) -> None:
-        """Read these servers, and the noted places. Of what is unread still, the more was missed."""
+        """Schedule these servers and the noted places. A place already scheduled keeps its earlier start."""
         self._unread = dict.fromkeys(_places_to_read(guilds, noted, after), after) | self._unread
         silence = discord.utils.utcnow() - discord.utils.snowflake_time(after)
         if silence.total_seconds() > ARCHIVED_SECONDS:
@@ -108,7 +107,7 @@ class LookBack:
             self._archives = {one.id: after for one in with_threads if _may_read(one)} | self._archives
 
     async def _look_back(self) -> None:
-        """Read what can be read now, and take it in. Raises TokenRefused."""
+        """Read and process what is readable now. Raises TokenRefused."""
         for guild in self._client().guilds:
             if guild.id in self._unseen and not guild.unavailable:
                 self._read_later([guild], self._unseen.pop(guild.id))
@@ -121,14 +120,14 @@ class LookBack:
                 try:
                     await read(channel_id, after)
                 except PlatformUnavailable as error:
-                    places[channel_id] = after  # behind the others
+                    places[channel_id] = after  # retry after the others
                     if isinstance(error, TokenRefused):
                         raise
                     log.warning("place_not_read_yet", channel=channel_id, reason=str(error))
                     failed += 1
 
     async def _read_archive(self, channel_id: int, after: int) -> None:
-        """See which threads of a channel were archived since. Raises PlatformUnavailable."""
+        """Schedule the threads of a channel that were archived since. Raises PlatformUnavailable."""
         channel, since = self._client().get_channel(channel_id), discord.utils.snowflake_time(after)
         if not isinstance(channel, HasThreads):
             return
@@ -154,7 +153,7 @@ class LookBack:
             log.info("looked_back", channel=missed[0].channel.id, read=len(missed))
 
     async def _messages_since(self, channel_id: int, after: int) -> list[discord.Message]:
-        """Return what was said there, oldest first; nothing where we may not read. Raises PlatformUnavailable."""
+        """Return the messages since, oldest first; none if we may not read there. Raises PlatformUnavailable."""
         client, since = self._client(), discord.Object(after)
         try:
             async with api_call("read what was said meanwhile", READ_SECONDS):
@@ -173,7 +172,7 @@ class LookBack:
 
 
 def _places_to_read(guilds: Sequence[discord.Guild], noted: Sequence[str], after: int) -> list[int]:
-    """Return where we were spoken to of late, then what else we may read and has something new, the newest first."""
+    """Return places with recent questions, then other readable places with new messages, newest first."""
     new: dict[int, int] = {}
     for guild in guilds:
         spoken_in: tuple[SpokenIn, ...] = (
@@ -185,13 +184,13 @@ def _places_to_read(guilds: Sequence[discord.Guild], noted: Sequence[str], after
         new |= {channel.id: channel.last_message_id or 0 for channel in spoken_in if _may_read(channel)}
     newest = sorted((one for one in new if new[one] > after), key=lambda one: new[one], reverse=True)
     places = [int(place) for place in noted if place.isdigit()]
-    known = [one for one in places if new.get(one, after + 1) > after]  # of some we are not told what came last
+    known = [one for one in places if new.get(one, after + 1) > after]  # some have no known last message
     return list(dict.fromkeys([*known, *newest]))
 
 
 def _may_read(place: discord.abc.GuildChannel | discord.Thread) -> bool:
-    """Return whether we may read what was said there, as far as our roles are known."""
-    us: discord.Member | None = place.guild.me  # None where the gateway did not tell, whatever the types say
+    """Return whether we may read the history there, according to the roles we know."""
+    us: discord.Member | None = place.guild.me  # None without gateway data, despite the declared type
     if us is None or (isinstance(place, discord.Thread) and place.parent is None):
         return True
     allowed = place.permissions_for(us)

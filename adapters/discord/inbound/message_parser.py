@@ -1,8 +1,8 @@
-"""What a Discord message is to us: nothing, or something said where we may answer. Asks Discord nothing.
+"""Parser for Discord messages: an incoming message, or None if it is not for us. Makes no requests.
 
-Other bots and webhooks, but for those that are allowed, and Discord's own messages are nothing. In a thread everything
-is passed on, and whether it continues our conversation is the message handler's decision; so is what a person says
-in a channel without naming us, marked as such.
+It ignores Discord's own messages, and bots and webhooks that are not allowed. In a thread it passes everything on, and
+the message handler decides whether a message continues our conversation. It also passes on what a person says in a
+channel without a mention, marked as such.
 """
 
 import time
@@ -23,10 +23,10 @@ POSTED_BY_PEOPLE = (discord.MessageType.default, discord.MessageType.reply)  # a
 
 
 def may_be_for_us(message: discord.Message, allowed_bots: Collection[str] = ()) -> bool:
-    """Return whether a person said it, or a bot that is allowed by id or name.
+    """Return whether a person wrote it, or a bot that is allowed by id or name.
 
-    Such a bot is heard in a channel alone: threads are for people, or two bots would never end. A webhook counts by its
-    id, since a post through it can carry any name.
+    Such a bot may ask in channels only. Threads are for people, or two bots could answer each other forever. A webhook
+    counts by its id, because its posts can carry any name.
     """
     if message.type not in POSTED_BY_PEOPLE:
         return False
@@ -44,7 +44,7 @@ def is_by_person(message: discord.Message) -> bool:
 
 
 def mentions_us(message: discord.Message, us: BotIdentity) -> bool:
-    """Return whether it names us, or our role, which people pick as easily."""
+    """Return whether the message mentions us or our role, which people pick as easily."""
     return any(user.id == us.user_id for user in message.mentions) or us.role_id in message.raw_role_mentions
 
 
@@ -56,7 +56,7 @@ def reply_reference(message: discord.Message) -> int | None:
 
 
 def file_references(message: discord.Message) -> tuple[FileReference, ...]:
-    """Return the files that hang on a message, and on those that it forwards, by their ids."""
+    """Return the files of a message and of those that it forwards, by their ids."""
     return tuple(FileReference(str(one.id), one.filename, one.size) for one in attachments_of(message))
 
 
@@ -68,7 +68,10 @@ def parse_message(
     edited: bool = False,
     allowed_bots: Collection[str] = (),
 ) -> IncomingMessage | None:
-    """Parse a message that could be for us. ``continues``: the conversation of our message that it replies to."""
+    """Parse a message that could be for us.
+
+    ``continues`` is the conversation of the message of ours that it replies to.
+    """
     if not may_be_for_us(message, allowed_bots):
         return None
     original = message.reference.resolved if message.reference is not None else None
@@ -77,7 +80,7 @@ def parse_message(
     named = mentions_us(message, us) or to_us or continues is not None
     threaded = isinstance(message.channel, discord.Thread)
     addressed = named or direct or threaded
-    remembered = to_us and (threaded or continues is not None)  # what we said there is part of the conversation
+    remembered = to_us and (threaded or continues is not None)  # our own message is already part of the conversation
     about = "" if remembered else str(reply_reference(message) or "")
     if not (addressed or is_by_person(message)):
         return None
@@ -99,12 +102,12 @@ def parse_message(
 
 
 def _opens_post(message: discord.Message) -> bool:
-    """Return whether a forum's post begins with it, by its id. What we may not read asks nothing."""
+    """Return whether a forum post begins with this message. An unreadable message asks nothing."""
     return message.id == message.channel.id and bool(message.content or message.attachments)
 
 
 def _with_title(message: discord.Message, text: str) -> str:
-    """Return a question with the title of the post that begins with it: often that is where it is asked."""
+    """Return a question with the title of its forum post, because the title is often the question."""
     if not isinstance(message.channel, discord.Thread) or message.id != message.channel.id:
         return text
     return message.channel.name if text in ("", GREETING) else f"{message.channel.name}\n{text}"
@@ -135,7 +138,7 @@ def _mentions_others(message: discord.Message, us: BotIdentity, original: object
 
 
 def _question(message: discord.Message, us: BotIdentity, original: object) -> str:
-    """Return the words without our name; a reply that only points at somebody's message asks that message."""
+    """Return the words without our name. A reply that only refers to another message asks that message's question."""
     text, files = plain_question(words_of(message, us)), attachments_of(message)
     if isinstance(original, discord.Message) and original.author.id != us.user_id:
         names = [user.display_name for user in (*message.mentions, original.author)]
@@ -146,7 +149,7 @@ def _question(message: discord.Message, us: BotIdentity, original: object) -> st
 
 
 MOST_TURNS = 3
-QUIET_SECONDS = 3_600.0  # after which a bot may begin again, where no person ever writes
+QUIET_SECONDS = 3_600.0  # after which a bot may ask again if no person writes
 CHANNELS_REMEMBERED = 1_000
 
 
@@ -157,18 +160,21 @@ class _Turns:
 
 
 class BotLoopGuard:
-    """Counts in this process alone: one process hears everything. ``now`` gives seconds that only ever grow."""
+    """Limits how often bots may ask in a row. It counts in this process only, which receives every event.
+
+    ``now`` is a monotonic clock in seconds.
+    """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._channels: LRUCache[int, _Turns] = LRUCache(CHANNELS_REMEMBERED)
 
     def person_spoke(self, channel_id: int) -> None:
-        """Give bots their turns again."""
+        """Reset the turns of bots in a channel."""
         self._channels.pop(channel_id, None)
 
     def may_ask(self, channel_id: int, message_id: int) -> bool:
-        """Return whether a bot's message may be answered; an accepted one may come again, as edited."""
+        """Return whether a bot's message may be answered. An accepted one may come again as an edit."""
         turns = self._channels.setdefault(channel_id, _Turns())
         if self._now() - turns.last > QUIET_SECONDS:
             turns.messages.clear()

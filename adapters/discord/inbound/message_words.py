@@ -1,7 +1,7 @@
-"""What a Discord message says, as people see it: names instead of ids, dates instead of timestamps, embeds as text.
+"""The text of a Discord message as people see it: names for ids, dates for timestamps, embeds as text.
 
-A person posts no embeds: those below their words are previews of links, which are never theirs. Bots and webhooks put
-what they say into embeds, so those are their words. A forward has no words of its own but those that it forwards.
+People post no embeds, so those below their words are link previews and not their own. The embeds of bots and webhooks
+are their own words. A forward has no words except those that it forwards.
 """
 
 import re
@@ -28,20 +28,20 @@ _TIMES = {
     "D": "%d %B %Y",
     "F": "%A, %d %B %Y %H:%M UTC",
 }
-_MINUTES = "%d %B %Y %H:%M UTC"  # for every other style, the relative one included: it would be wrong tomorrow
+_MINUTES = "%d %B %Y %H:%M UTC"  # for other styles too; a relative time would be wrong tomorrow
 _GUIDES = {"browse": "Browse Channels", "customize": "Channels & Roles", "guide": "Server Guide"}
 
 
 @dataclass(frozen=True, slots=True)
 class BotIdentity:
-    """Who we are: our user's id, and the role that Discord made for us in this server."""
+    """Our identity: our user id, and the role that Discord made for us in this server."""
 
     user_id: int
     role_id: int | None = None
 
 
 def bot_identity(client: discord.Client, guild: discord.Guild | None) -> BotIdentity:
-    """Return who we are in this server; before a connection nobody, whose id is 0."""
+    """Return our identity in this server. Before a connection the user id is 0."""
     role = guild.self_role if guild is not None else None
     return BotIdentity(client.user.id if client.user else 0, role.id if role is not None else None)
 
@@ -50,21 +50,21 @@ Said = discord.Message | discord.MessageSnapshot
 
 
 def said_in(message: discord.Message) -> list[Said]:
-    """Return a message, and those that it forwards."""
+    """Return a message and those that it forwards."""
     return [message, *message.message_snapshots]
 
 
 def attachments_of(message: discord.Message) -> list[discord.Attachment]:
-    """Return the files that hang on a message, and on those that it forwards."""
+    """Return the files of a message and of those that it forwards."""
     return [file for one in said_in(message) for file in one.attachments]
 
 
 def words_of(
     message: discord.Message, us: BotIdentity, people: Sequence[discord.abc.User] = (), *, ours: str = " "
 ) -> str:
-    """Return what a message says, forwards and embeds of bots included, with ``ours`` where it mentions us.
+    """Return a message's text, with forwards and embeds of bots, and with ``ours`` where it mentions us.
 
-    ``people`` are those that a forwarded message mentions: the forward has their ids alone.
+    ``people`` are those that a forwarded message mentions, because the forward has only their ids.
     """
     by_machine = message.author.bot or message.webhook_id is not None
     said = [_text_of(one, embeds=by_machine or one is not message) for one in said_in(message)]
@@ -79,12 +79,12 @@ def mentioned_ids(text: str) -> list[int]:
 
 
 def command_words(text: str, guild: discord.Guild | None, people: Sequence[discord.abc.User]) -> str:
-    """Return the words typed into a command, which brings no names along: it mentions ``people``."""
+    """Return the words typed into a command, with names for the mentioned ``people``."""
     return _readable_markup(text, guild, people).strip()
 
 
 def previews_of(message: discord.Message) -> str:
-    """Return the previews of links below a message, as text."""
+    """Return a message's link previews as text."""
     by_machine = message.author.bot or message.webhook_id is not None
     shown = [_embed_text(one) for one in message.embeds if not (by_machine and _is_written(one))]
     return _readable(message, "\n".join(filter(None, shown)))
@@ -96,7 +96,7 @@ def _readable(message: discord.Message, text: str, people: Sequence[discord.abc.
 
 
 def _readable_markup(text: str, guild: discord.Guild | None, people: Sequence[discord.abc.User]) -> str:
-    """Write Discord's markup as people see it, with the names of these people and of what is known of the server."""
+    """Render Discord's markup as people see it, with names from ``people`` and from the server's cached data."""
     users = {user.id: user for user in people}
 
     def shown(found: re.Match[str]) -> str:
@@ -129,7 +129,7 @@ def _date(seconds: int, style: str) -> str:
 
 
 def _name_of(guild: discord.Guild | None, users: Mapping[int, discord.abc.User], kind: str, number: int) -> str:
-    """Return a name in a message: of these users, else of what is known of its server."""
+    """Return a name from these users, or else from the server's cached data."""
     match kind:
         case "user":
             user = users.get(number) or (guild.get_member(number) if guild is not None else None)
@@ -152,12 +152,12 @@ def _text_of(said: Said, *, embeds: bool) -> str:
 
 
 def _is_written(embed: discord.Embed) -> bool:
-    """Return whether a bot wrote an embed; else Discord made it of a link."""
+    """Return whether a bot wrote an embed. Otherwise Discord made it from a link."""
     return embed.type == "rich" and not embed.provider.name
 
 
 def _embed_text(embed: discord.Embed) -> str:
-    """Return an embed line by line: whose it is, its title, its text, its fields by name, and what is below."""
+    """Return an embed's provider, author, title, description, fields and footer as lines."""
     fields = (": ".join(filter(None, (field.name, field.value))) for field in embed.fields)
     lines = (embed.provider.name, embed.author.name, embed.title, embed.description, *fields, embed.footer.text)
     return "\n".join(line for line in lines if line)

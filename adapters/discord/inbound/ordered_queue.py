@@ -1,7 +1,7 @@
-"""From Discord's events to the inbox, in order.
+"""Ordered queue from Discord's events to the inbox.
 
-The gateway repeats nothing by itself, so what we have heard is kept here, within bounds, until the store has it,
-however long that takes; what a resumed connection repeats is known by its id.
+The gateway does not redeliver. So events wait here, up to a bound, until the store accepts them, however long that
+takes. Events that a resumed connection repeats are recognized by their ids.
 """
 
 import asyncio
@@ -25,14 +25,14 @@ Tell = Callable[[str], Awaitable[None]]
 
 
 class OrderedQueue:
-    """One line, worked off by one task: so the order in which things were said is the order in which they are kept."""
+    """One queue with one worker task, so that events are stored in the order of arrival."""
 
     def __init__(self, inbox: Inbox) -> None:
         self._inbox = inbox
         self._line: asyncio.Queue[Job] = asyncio.Queue(MOST_WAITING)
 
     def add(self, job: Job) -> bool:
-        """Take something up, in its turn; False when too much is waiting already."""
+        """Add a job. Return False if the queue is full."""
         try:
             self._line.put_nowait(job)
         except asyncio.QueueFull:
@@ -41,7 +41,7 @@ class OrderedQueue:
         return True
 
     async def run(self) -> None:
-        """Work the line off, until cancelled."""
+        """Process jobs until cancelled."""
         while True:
             job = await self._line.get()
             try:
@@ -54,7 +54,7 @@ class OrderedQueue:
                 self._line.task_done()
 
     async def drain(self, seconds: float = 5.0) -> None:
-        """Wait until nothing is left in line, but not for long."""
+        """Wait until the queue is empty, but at most for ``seconds``."""
         try:
             async with asyncio.timeout(seconds):
                 await self._line.join()
@@ -62,7 +62,7 @@ class OrderedQueue:
             log.warning("left_in_line", waiting=self._line.qsize())
 
     async def put(self, delivery_id: str, incoming: Incoming, busy: Tell | None = None) -> None:
-        """Keep one thing. Raises StoreUnavailable; ``busy`` says to the person that they have too many waiting."""
+        """Store one delivery. Raises StoreUnavailable. ``busy`` tells a person that too many questions wait."""
         try:
             await self._inbox.put(delivery(delivery_id, incoming))
         except Busy as error:
@@ -70,7 +70,7 @@ class OrderedQueue:
                 await busy(str(error))
 
     async def _until_done(self, job: Job) -> None:
-        """Do it; while the store is away, try again. What is behind it waits, since the order matters."""
+        """Run the job, and retry while the store is unavailable. Later jobs wait, because the order matters."""
         for pause in chain(PAUSES, repeat(PAUSES[-1])):
             try:
                 await job()

@@ -1,6 +1,6 @@
-"""The buttons below an answer: quotes, why, ratings, a person, sharing, what could be asked next; and stopping it.
+"""The buttons below an answer: quotes, why, ratings, handoff, sharing, follow-ups, and *Stop*.
 
-What a button does, who may press it and what they may see is looked up when it is pressed.
+Each press looks up the button's action, who may use it, and what they may see.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
-from discord import ui
+from discord import Thread, ui
 
 from adapters.discord.api.ids import handoff_role, person_of
 from adapters.discord.inbound.context import files_on
@@ -77,14 +77,14 @@ NO_ANSWER = "That field was empty. Press the button again and write the right an
 
 
 class RatingButtons:
-    """Keeps ratings; a correction is put to the knowledge service. ``kb`` None: no correction is asked for."""
+    """Stores ratings, and sends corrections to the knowledge service. Without ``kb``, it asks for no correction."""
 
     def __init__(self, app: DiscordApplication, kb: KbGroup | None) -> None:
         self._app = app
         self._kb = kb
 
     async def rate(self, interaction: Interaction, action: AnswerButton, press: AnswerPress) -> None:
-        """Keep it; who was not helped is asked why, in a form."""
+        """Store a rating. After a bad one, open a form that asks why."""
         async with asyncio.timeout(LOOK_UP_SECONDS), press_button(self._app.user_actions.answers, action, press):
             pass
         if action is AnswerButton.HELPFUL:
@@ -93,14 +93,14 @@ class RatingButtons:
             await respond(interaction.response.send_modal(reason_form(press.trace_id)))
 
     async def submit_reason(self, interaction: Interaction, trace_id: str, reason: str) -> None:
-        """Keep why an answer did not help."""
+        """Store why an answer did not help."""
         shown = await find_answer(self._app.answer_index, trace_id)
         person = person_of(interaction.user)
         await self._app.user_actions.answers.rate(shown.thread, trace_id, person, helpful=False, reason=reason)
         await self._offer_correction(interaction, trace_id)
 
     async def _offer_correction(self, interaction: Interaction, trace_id: str) -> None:
-        """Thank them, and offer to take the right answer."""
+        """Thank the person, and offer to take the right answer."""
         if self._kb is None:
             return await tell(interaction, THANKS)
         offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(correct_button(trace_id)))
@@ -108,7 +108,7 @@ class RatingButtons:
         return None
 
     async def decide_answer(self, interaction: Interaction, action: OfferAction, name: str) -> None:
-        """Do what is pressed about a person's answer."""
+        """Run the pressed action on a person's answer."""
         answers = self._app.user_actions.person_answers
         async with report_errors(interaction):
             if answers is None or self._kb is None:
@@ -132,7 +132,7 @@ class RatingButtons:
             await respond(interaction.response.send_modal(correction_form(trace_id)))
 
     async def submit_correction(self, interaction: Interaction, trace_id: str, answer: str) -> None:
-        """Put it to the knowledge service, with the question as it was asked and the way back to the answer."""
+        """Send the correction to the knowledge service, with the original question and a link to the answer."""
         shown = await find_answer(self._app.answer_index, trace_id)
         if self._kb is None:
             return None
@@ -146,12 +146,12 @@ class RatingButtons:
         return None
 
     async def _link_to(self, shown: AnsweredQuestion) -> str | None:
-        """Return the way back to an answer that others can see."""
+        """Return a link to an answer that others can see, or None."""
         return await answer_link(self._app, shown) or None
 
 
 class AnswerButtons:
-    """Does what is pressed below an answer."""
+    """Runs the actions of the buttons below an answer."""
 
     def __init__(self, app: DiscordApplication, ordered_queue: OrderedQueue, ratings: RatingButtons) -> None:
         self._app = app
@@ -159,7 +159,7 @@ class AnswerButtons:
         self._ratings = ratings
 
     async def stop(self, interaction: Interaction, trace_id: str) -> None:
-        """End the work on a question; its worker offers what was found."""
+        """Stop the work on a question. Its worker offers what it found."""
         async with report_errors(interaction):
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 shown = await find_answer(self._app.answer_index, trace_id, FINISHED)
@@ -170,7 +170,7 @@ class AnswerButtons:
             await acknowledge_press(interaction)
 
     async def act(self, interaction: Interaction, action: AnswerButton, trace_id: str) -> None:
-        """Do what one of an answer's buttons says."""
+        """Run the action of one of an answer's buttons."""
         async with report_errors(interaction):
             shown = await find_answer(self._app.answer_index, trace_id)
             if action in RATINGS:  # a form must be the first response
@@ -194,7 +194,7 @@ class AnswerButtons:
         self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str, action: AnswerButton
     ) -> AnswerPress:
         async def place() -> Audience:
-            if action is AnswerButton.SHARE:  # only once its asker shares it
+            if action is AnswerButton.SHARE:  # ``act`` has not acknowledged the press for sharing, so do it here
                 await acknowledge(interaction, alone=True)
             return await self._app.channel_access.audience_of_channel(shown.thread)
 
@@ -223,7 +223,7 @@ class AnswerButtons:
                 assert_never(outcome)
 
     async def ask_follow_up(self, interaction: Interaction, trace_id: str, number: int) -> None:
-        """Ask what was suggested below an answer, in the name of the one who presses, below the same answer."""
+        """Ask a suggested question on behalf of the presser, below the same answer."""
         async with report_errors(interaction):
             shown = await find_answer(self._app.answer_index, trace_id)
             response = await acknowledge(interaction, alone=shown.private)
@@ -236,7 +236,7 @@ class AnswerButtons:
                 await enqueue(self._ordered_queue, interaction, replace(asked, suggested=True))
 
     async def ask_again(self, interaction: Interaction, trace_id: str) -> None:
-        """Ask a question as it was edited after its answer: for who wrote it, once. Then the button goes."""
+        """Ask an edited question again after its answer, once and only for its writer. Then remove the button."""
         async with report_errors(interaction):
             shown = await find_answer(self._app.answer_index, trace_id)
             state = DiscordQuestionState(thread=shown.thread, message=shown.subject)
@@ -255,13 +255,13 @@ class AnswerButtons:
                     await self._app.messages.edit(spot, interaction.message.id, without)
 
     async def mute_notices(self, interaction: Interaction) -> None:
-        """Mute notices of changed answers to the one who pressed, or allow them again."""
+        """Turn the presser's notices of changed answers off, or on again."""
         async with report_errors(interaction):
             muted = await toggle_notices(self._app.message_states, person_of(interaction.user))
             await tell(interaction, MUTED if muted else UNMUTED)
 
     async def _role_to_call(self, interaction: Interaction, shown: AnsweredQuestion) -> int:
-        """Return the place's group. Raises NotFound where there is none that can be called."""
+        """Return the place's handoff role. Raises NotFound if there is none that we can mention."""
         role = handoff_role((await self._app.channel_access.settings(shown.thread)).handoff)
         if role is None or interaction.channel_id is None or interaction.guild_id is None:
             raise NotFound(NOBODY_TO_CALL)
@@ -275,11 +275,12 @@ class AnswerButtons:
         text = f"{clip(interaction.user.display_name, 60)} would like a person to look at this:"
         spot = Spot(interaction.channel_id, interaction.guild_id)
         key = nonce(str(shown.thread), shown.subject, f"handoff-{turn.trace_id}")
-        solved = offer_button(OfferAction.SOLVED, turn.trace_id)
-        await self._app.messages.call_role(spot, role, text, link, key, solved)
+        heard = self._app.user_actions.person_answers is not None and isinstance(interaction.channel, Thread)
+        solved = [offer_button(OfferAction.SOLVED, turn.trace_id)] if heard else []
+        await self._app.messages.call_role(spot, role, text, link, key, *solved)
 
     async def _post_shared(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> None:
-        """Show a private answer to the channel."""
+        """Post a private answer in the channel."""
         spot = await self._shared_at(interaction, shown, turn)
         if spot is None:
             raise NotFound(GONE)
@@ -297,7 +298,7 @@ class AnswerButtons:
 
 
 def _shared_views(turn: Turn, by: str) -> list[SanitizedView]:
-    """Return a turn's answer for a channel to see."""
+    """Return the messages that show a turn's answer to a channel."""
     answer = Answer(turn.outcome, turn.answer, turn.citations)
     parts = answer_parts(turn.answer, turn.citations)
     question = f"> {escape(clip(turn.question, 300))}"

@@ -1,4 +1,4 @@
-"""``/ask`` and *Answer this*: a question that comes by a command goes through the inbox like any other."""
+"""``/ask`` and *Answer this*. A question from a command goes through the inbox like any other."""
 
 import asyncio
 from collections.abc import Sequence
@@ -52,14 +52,14 @@ NOTHING_TO_ANSWER = "There is nothing in that message to answer."
 
 
 class AskCommands:
-    """Questions that are asked by a command."""
+    """Questions asked through commands."""
 
     def __init__(self, app: DiscordApplication, ordered_queue: OrderedQueue) -> None:
         self._app = app
         self._ordered_queue = ordered_queue
 
     def commands(self) -> Sequence[app_commands.Command[Any, ..., Any] | app_commands.ContextMenu]:
-        """Return what is registered with Discord."""
+        """Return the commands to register with Discord."""
         description = "Ask a question of your team's documents"
         ask: app_commands.Command[Any, ..., Any] = app_commands.Command(
             name="ask", description=description, callback=self.ask
@@ -82,7 +82,7 @@ class AskCommands:
         file: discord.Attachment | None = None,
         knowledge: str = "",
     ) -> None:
-        """Acknowledge, then put the question into the inbox; ``knowledge`` names the only base to look in."""
+        """Acknowledge, then put the question into the inbox. ``knowledge`` names the only base to search."""
         async with report_errors(interaction):
             settings = await self._settings_here(interaction) if private is None else None
             visibility = answer_visibility(settings, direct=interaction.guild_id is None, private=private)
@@ -96,7 +96,7 @@ class AskCommands:
             await self._enqueue(interaction, replace(asked, reply_target=target, files=files, bases=bases))
 
     async def _words(self, interaction: Interaction, typed: str) -> str:
-        """Return what was typed, with names in place of ids; those that cannot be looked up now are left out."""
+        """Return the typed words with names for ids. Names that cannot be looked up now are left out."""
         people: list[discord.Member] = []
         with suppress(FootnoteError):
             mentioned = mentioned_ids(typed)[:MOST_NAMED]
@@ -104,7 +104,7 @@ class AskCommands:
         return plain_question(command_words(typed, interaction.guild, people))
 
     async def answer_this(self, interaction: Interaction, message: discord.Message) -> None:
-        """Somebody else's message as the question: for the one who asks alone, where answers are private."""
+        """Ask another person's message as a question; for the caller only, if answers are private here."""
         async with report_errors(interaction):
             us = bot_identity(interaction.client, interaction.guild)
             text = plain_question(words_of(message, us))
@@ -122,7 +122,7 @@ class AskCommands:
     async def _answer_for_all(
         self, interaction: Interaction, message: discord.Message, text: str, settings: ChannelSettings | None
     ) -> None:
-        """Answer a message in its place, in reply to it or in a thread on it, as the channel is set up."""
+        """Answer a message in its thread, in reply to it, or in a new thread, by the channel's settings."""
         mode = ReplyMode.START
         if isinstance(interaction.channel, discord.Thread) or interaction.guild_id is None:
             mode = ReplyMode.POST
@@ -141,7 +141,7 @@ class AskCommands:
         await self._enqueue(interaction, replace(asked, reply_target=target, files=file_references(message)))
 
     async def _settings_here(self, interaction: Interaction) -> ChannelSettings | None:
-        """Return what applies where a command was used; None where that takes too long, and in direct messages."""
+        """Return the settings where the command was used; None if that takes too long, and in direct messages."""
         if interaction.guild_id is None:
             return None
         with suppress(FootnoteError, TimeoutError):
@@ -150,7 +150,7 @@ class AskCommands:
         return None
 
     async def _readable_base(self, interaction: Interaction, name: str, *, alone: bool) -> tuple[str, ...]:
-        """Return the base of this name. Raises NotFound unless everybody who will read the answer may read it."""
+        """Return the base of this name. Raises NotFound unless every reader of the answer may read the base."""
         thread = asked_in(interaction, alone=alone)
         readers = await (
             self._app.channel_access.audience_of_interaction(interaction)
@@ -184,7 +184,7 @@ class AskCommands:
 
 
 def asked_in(interaction: Interaction, *, alone: bool) -> ThreadKey:
-    """Return the conversation that a command's question belongs to."""
+    """Return the conversation of a command's question."""
     if interaction.guild_id is None:
         return direct_key(interaction.channel_id or 0)
     channel_id = base_channel_id(interaction.channel) or interaction.channel_id or 0

@@ -1,4 +1,4 @@
-"""Everything that answers commands, buttons, menus and forms, put together."""
+"""Assembly of everything that answers commands, buttons, menus and forms."""
 
 from adapters.discord.inbound.interactions import report_errors, tell
 from adapters.discord.inbound.ordered_queue import OrderedQueue
@@ -24,12 +24,12 @@ from core.service.actions.wording import GONE
 
 
 class Interactions:
-    """What a client needs to answer interactions: its commands, and who handles buttons and forms."""
+    """What a client needs to answer interactions: its commands, and the handlers of buttons and forms."""
 
     def __init__(
         self, app: DiscordApplication, ordered_queue: OrderedQueue, kb: KbGroup | None, dev_guild: str | None
     ) -> None:
-        """``kb`` None: no knowledge is managed here; ``dev_guild``: the one server to register commands in."""
+        """Set up all handlers. Without ``kb``, there is no ``/kb``. ``dev_guild`` is the only server for commands."""
         self._kb = kb
         self._checkpoints = CheckpointButtons(app)
         self._ratings = RatingButtons(app, kb)
@@ -53,7 +53,7 @@ class Interactions:
         self.command_tree = CommandTree(commands, app.user_actions.audit, app.message_states, dev_guild)
 
     async def _on_submit(self, interaction: Interaction) -> None:
-        """Handle a form of ours, perhaps one that another process had opened."""
+        """Handle a submitted form, even one that another process opened."""
         data = dict(interaction.data or {})
         form = FormId.decode(str(data.get("custom_id", "")))
         if form is None:

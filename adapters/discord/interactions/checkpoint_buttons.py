@@ -1,4 +1,4 @@
-"""The buttons of a checkpoint's card: one of its choices, or a form for words of one's own."""
+"""The buttons of a checkpoint's card: a choice, or a form for the person's own words."""
 
 import asyncio
 from functools import partial
@@ -25,13 +25,13 @@ NO_WORDS = "That field was empty. Press the button again and write a few words."
 
 
 class CheckpointButtons:
-    """Takes a choice from a person who may make it, and puts it into the inbox."""
+    """Puts a choice into the inbox if the person may make it."""
 
     def __init__(self, app: DiscordApplication) -> None:
         self._app = app
 
     async def choose(self, interaction: Interaction, checkpoint_id: str, choice_id: str) -> None:
-        """Open a form where the choice asks for words, else make the choice at once."""
+        """Open a form if the choice needs words; otherwise make the choice at once."""
         async with report_errors(interaction):
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 checkpoint, choice, trace_id = await self._find_choice(interaction, checkpoint_id, choice_id)
@@ -43,7 +43,7 @@ class CheckpointButtons:
                 await acknowledge_press(interaction)
 
     async def submit_words(self, interaction: Interaction, form: FormId, words: str) -> None:
-        """Make a choice in the person's own words."""
+        """Make a choice with the person's own words."""
         async with asyncio.timeout(LOOK_UP_SECONDS):
             found = await self._find_choice(interaction, form.subject, form.choice)
             if words:
@@ -56,7 +56,7 @@ class CheckpointButtons:
     async def _find_choice(
         self, interaction: Interaction, checkpoint_id: str, choice_id: str
     ) -> tuple[Checkpoint, Choice, str]:
-        """Return the choice if it can still be made, by this person. Raises NotFound and Denied."""
+        """Return the choice if this person can still make it. Raises NotFound and Denied."""
         person, is_admin = person_of(interaction.user), partial(administers, interaction)
         parked, choice = await self._app.user_actions.questions.find_choice(checkpoint_id, choice_id, person, is_admin)
         return parked.checkpoint, choice, parked.inquiry.id
@@ -64,10 +64,9 @@ class CheckpointButtons:
     async def _keep(
         self, interaction: Interaction, checkpoint: Checkpoint, choice: Choice, trace_id: str, words: str
     ) -> None:
-        """Put the choice into the inbox. The card is left to the worker that goes on with the question.
+        """Put the choice into the inbox. The worker that continues the question updates the card.
 
-        They may be quicker than we are: a note of ours in the card's place could then take that of their answer.
-        Raises Busy and StoreUnavailable.
+        The worker may be faster, and an update from here could overwrite its answer. Raises Busy and StoreUnavailable.
         """
         label = clip(f"{choice.label}: {words}" if words else choice.label, 200)
         made = IncomingChoice(
@@ -84,7 +83,7 @@ class CheckpointButtons:
     async def _choice_note(
         self, interaction: Interaction, trace_id: str, label: str
     ) -> tuple[DiscordQuestionState, ...]:
-        """Return who chose what, for the answer to say; and the token under which a private card can be edited."""
+        """Return a record of who chose what, for the answer, and the token that can edit a private card."""
         shown = await self._app.answer_index.find(trace_id)
         if shown is None:
             return ()

@@ -1,4 +1,4 @@
-"""The application's commands as Discord knows them: registered when they have changed."""
+"""Registration of the application's commands with Discord, only when they change."""
 
 import hashlib
 import json
@@ -30,9 +30,9 @@ AppCommand = app_commands.Command[Any, ..., Any] | app_commands.Group | app_comm
 
 @dataclass(frozen=True, kw_only=True)
 class RegisteredCommands(Record, place="discord/commands/{application}", subject="last", installation=True):
-    """Which commands were registered with Discord last, as a number that changes with any of them, and where.
+    """The digest of the commands last registered with Discord, and where.
 
-    ``guild`` is the id of the one server they were registered in; 0 for everywhere.
+    ``guild`` is the id of the one server they were registered in, or 0 for everywhere.
     """
 
     application: str
@@ -41,7 +41,7 @@ class RegisteredCommands(Record, place="discord/commands/{application}", subject
 
 
 class CommandTree:
-    """These commands, in the tree of whatever client is connected. ``dev_guild`` is the one server to register in."""
+    """The commands, for any client's tree. ``dev_guild`` is the only server to register them in."""
 
     def __init__(
         self,
@@ -56,15 +56,15 @@ class CommandTree:
         self._dev_guild = discord.Object(int(dev_guild)) if dev_guild else None
 
     def register(self, tree: "app_commands.CommandTree[Any]") -> None:
-        """Put every command into a client's tree."""
+        """Add every command to a client's tree."""
         tree.error(self._report_failure)
         for command in self._commands:
             tree.add_command(command, guild=self._dev_guild)
 
     async def sync(self, tree: "app_commands.CommandTree[Any]") -> bool:
-        """Register them with Discord if they are not what was registered last; whether that was needed.
+        """Register the commands with Discord if they changed, and return whether that was needed.
 
-        Where they were registered before and are not any more, they are taken away: Discord shows both.
+        Remove commands from where they were registered before, because Discord would show both.
         """
         guild = self._dev_guild.id if self._dev_guild else 0
         now = RegisteredCommands(application=str(tree.client.application_id), guild=guild, digest=self._digest(tree))
@@ -74,7 +74,7 @@ class CommandTree:
                 async with api_call("register my commands"):
                     await tree.sync(guild=self._dev_guild)
                 await self._take_away(tree, guild, last)
-            # Saved again where nothing changed: it is kept for as long as we are used.
+            # Save again even without changes, so that the record does not expire while we are in use.
             await self._message_states.save(now, was=last if last != now else None)
         except FootnoteError as error:
             log.warning("commands_not_registered", reason=str(error))
@@ -86,7 +86,7 @@ class CommandTree:
     async def _take_away(
         self, tree: "app_commands.CommandTree[Any]", guild: int, last: RegisteredCommands | None
     ) -> None:
-        """Leave none where they were: in the one server, or everywhere. A server that we have left has none."""
+        """Remove the commands from their earlier scope: one server, or everywhere. A server that we left has none."""
         if guild and (last is None or not last.guild):
             async with api_call("take my commands away"):
                 await tree.sync()
@@ -102,7 +102,7 @@ class CommandTree:
         return int(hashlib.sha256(json.dumps(shown, sort_keys=True, default=str).encode()).hexdigest()[:15], 16)
 
     async def _report_failure(self, interaction: Interaction, error: app_commands.AppCommandError) -> None:
-        """Report what a command's own handling did not catch; a refusal for lack of rights goes on record."""
+        """Report an error that the command did not handle. Record a refusal for missing permissions."""
         name = interaction.command.qualified_name if interaction.command else ""
         if isinstance(error, app_commands.MissingPermissions):
             person, action = person_of(interaction.user), name.rpartition(" ")[2]
@@ -110,7 +110,7 @@ class CommandTree:
             await tell(interaction, NO_ADMIN)
             return
         if isinstance(error, app_commands.CommandNotFound | app_commands.CommandSignatureMismatch):
-            log.info("command_of_earlier_version", command=name)  # what their Discord still shows is not there any more
+            log.info("command_of_earlier_version", command=name)  # their Discord client still shows the old version
             await tell(interaction, CHANGED)
             return
         log.error("command_failed", command=name, exc_info=error)

@@ -1,4 +1,4 @@
-"""``/footnote``: how to ask, why the last answer, quiet in a thread, forgetting, and the settings of a place."""
+"""``/footnote``: help, why, mute, forget, and the settings of a place."""
 
 import asyncio
 from typing import Any
@@ -40,14 +40,14 @@ COMMANDS_HELP: Line = (
 
 
 class FootnoteCommands:
-    """The group of commands."""
+    """The command group ``/footnote``."""
 
     def __init__(self, app: DiscordApplication, settings: ChannelSettingsMenus) -> None:
         self._app = app
         self._settings = settings
 
     def group(self) -> app_commands.Group:
-        """Return what is registered with Discord."""
+        """Return the group to register with Discord."""
         group = app_commands.Group(name="footnote", description="Help, explanations and settings")
 
         def add(name: str, description: str, callback: Any) -> None:
@@ -78,7 +78,7 @@ class FootnoteCommands:
         return None
 
     async def _conversation_of(self, interaction: Interaction) -> ThreadKey | None:
-        """Find the conversation that a command is about: this thread, or in a channel the latest one."""
+        """Return the conversation that a command refers to: this thread, or the latest one in a channel."""
         if interaction.guild_id is None:
             return direct_key(interaction.channel_id or 0)
         channel_id = base_channel_id(interaction.channel) or interaction.channel_id or 0
@@ -134,7 +134,7 @@ class FootnoteCommands:
 
 
 def _name_of(interaction: Interaction, thread: ThreadKey | None) -> str:
-    """Name the conversation that a command was about; a thread that the command was not given in is a link."""
+    """Name the conversation that a command referred to. A thread outside which the command was given is a link."""
     if interaction.guild_id is None:
         return "this conversation"
     if thread is None or isinstance(interaction.channel, discord.Thread):

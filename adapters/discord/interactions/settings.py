@@ -1,6 +1,6 @@
-"""``/footnote settings``: the settings of a channel or category as menus, and what is chosen or typed there.
+"""``/footnote settings``: the settings of a channel or category as menus, and the changes made there.
 
-A menu's id names the place and the field. Every change is saved at once; rights are looked up each time.
+A menu's id names the place and the field. Every change is saved at once, after a permission check.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -72,14 +72,14 @@ _READERS = {
 
 
 class ChannelSettingsMenus:
-    """Shows a place's settings to an admin of its server, and changes them. Rights are looked up each time."""
+    """Shows a place's settings to an admin of its server, and changes them. Each step checks permissions."""
 
     def __init__(self, app: DiscordApplication) -> None:
         self._app = app
         self._settings = app.user_actions.settings
 
     async def show(self, interaction: Interaction, place: int | None) -> None:
-        """Show what applies in a place, with menus to change it; without a place, in the channel itself."""
+        """Show a place's effective settings with menus to change them. The default place is this channel."""
         async with report_errors(interaction):
             place_id = place if place is not None else base_channel_id(interaction.channel)
             await self._require_admin(interaction, place_id)
@@ -87,7 +87,7 @@ class ChannelSettingsMenus:
             await show(interaction, await self._menus(interaction, place_id))
 
     async def choose(self, interaction: Interaction, menu: SettingsMenu, place_id: str, values: list[str]) -> None:
-        """Change what was chosen in a menu, or open the form in which it is typed."""
+        """Save the choice of a menu, or open the form for a typed value."""
         async with report_errors(interaction):
             await self._require_admin(interaction, int(place_id))
             try:
@@ -100,7 +100,7 @@ class ChannelSettingsMenus:
         return None
 
     async def _form(self, interaction: Interaction, kind: FormKind, place_id: str) -> SanitizedForm:
-        """Return the form in which a setting is typed."""
+        """Return the form for a typed setting."""
         if kind is FormKind.LANGUAGES:
             return forms.languages_form(place_id)
         if kind is FormKind.CONFIDENCE:
@@ -112,7 +112,7 @@ class ChannelSettingsMenus:
         return forms.limits_form(place_id, astuple(policy.limits))
 
     async def submit(self, interaction: Interaction, form: FormId, typed: str) -> None:
-        """Change what was typed into a form; refuse anyone who is no admin now, whatever form they hold."""
+        """Save a form's value. Refuse anyone who is not an admin now, even with an open form."""
         async with report_errors(interaction):
             await self._require_admin(interaction, int(form.subject))
             try:
@@ -146,7 +146,7 @@ class ChannelSettingsMenus:
         return menu(place_id, applies, await self._settings.store.read(key.place), bases, kind, preview)
 
     async def _readers_of(self, interaction: Interaction, place_id: int) -> Audience:
-        """Return the audience of a channel; a category has no readers of its own, so any base may be chosen."""
+        """Return the audience of a channel. A category has no readers of its own, so any base may be chosen."""
         place = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
         if place is None or isinstance(place, discord.CategoryChannel):
             return Audience(administers=True)
@@ -155,7 +155,7 @@ class ChannelSettingsMenus:
         )
 
     async def _require_admin(self, interaction: Interaction, place_id: int) -> None:
-        """Raise Denied, on record, for anyone who is no admin here; also for a place of another server."""
+        """Raise Denied and record it for anyone who is not an admin here, or for a place of another server."""
         channel = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
         place = channel_principal(PLATFORM, str(interaction.guild_id), str(place_id))
         allowed = is_admin(interaction) and channel is not None
@@ -174,7 +174,7 @@ NO_CONTENT = (
 
 @dataclass(frozen=True, slots=True)
 class PlaceKind:
-    """What a place is: a category is both. ``content``: whether we may read what does not mention us."""
+    """The kind of a place; a category is both. ``content`` says whether we can read messages without a mention."""
 
     forum: bool = False
     channel: bool = True
@@ -182,7 +182,7 @@ class PlaceKind:
 
     @property
     def takes_messages(self) -> bool:
-        """Return whether anything can be said in the place itself."""
+        """Return whether people can write in the place itself."""
         return self.channel and not self.forum
 
 
@@ -194,9 +194,9 @@ def menu(
     kind: PlaceKind = PlaceKind(),
     preview: str = "",
 ) -> SanitizedView:
-    """Return the settings of one channel or category: what applies, each above the menu that changes it.
+    """Return the settings of a channel or category: each effective value above the menu that changes it.
 
-    ``preview`` says what would have been told of changed answers.
+    ``preview`` says which notices of changed answers would have been sent.
     """
     rows = [
         *([_bases_row(place_id, applies, chosen, bases)] if bases else []),
@@ -219,14 +219,14 @@ def menu(
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """What applies, in lines, above the menu that changes it."""
+    """The effective values as lines, above the menu that changes them."""
 
     lines: tuple[str, ...]
     menu: ui.Select[Any] | ui.RoleSelect[Any]
 
 
 def _line(name: str, value: str, chosen: object) -> str:
-    """Return what applies of one setting; marked where it was chosen here. ``chosen`` None: it was not."""
+    """Return the effective value of a setting, marked if it was set here (``chosen`` is not None)."""
     return f"**{name}**: {escape(value)}{' · set here' if chosen is not None else ''}"
 
 
@@ -249,7 +249,7 @@ def _bases_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, 
 
 
 def _effort_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
-    """Put profile and behaviour into one menu; each option says which of the two it sets."""
+    """Combine profile and behaviour in one menu. Each option names which of the two it sets."""
     policy = applies.policy
     profiles = [
         _option(f"Search: {label}", ChosenSettings(profile=one), chosen.profile is one)
@@ -304,7 +304,7 @@ def _forum_posts_row(place_id: int, applies: ChannelSettings, chosen: ChosenSett
 
 
 def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, kind: PlaceKind) -> _Row:
-    """Offer all switches in one menu: each option says the opposite of what applies."""
+    """Combine all switches in one menu. Each option is the opposite of the current value."""
     policy, digest = applies.policy, applies.proposal_digest
     proposals = _option(
         "Don't post about proposals" if digest else PROPOSALS_LABEL, ChosenSettings(proposal_digest=not digest)

@@ -1,7 +1,7 @@
-"""``/kb`` and *Add to knowledge base*: Discord's form of what ``KnowledgeService`` does.
+"""``/kb`` and *Add to knowledge base*: Discord's interface to ``KnowledgeService``.
 
-The group is hidden from those who cannot manage the server; who may do what is the service's to decide, by rights that
-are looked up here, now. A reply's further buttons carry the id of their command, which is kept.
+The group is hidden from people who cannot manage the server. The service decides who may do what, by rights that this
+module looks up for each call. Buttons of a reply carry the id of their stored command.
 """
 
 import asyncio
@@ -59,30 +59,30 @@ from core.service.kb.wording import outcome_layout
 
 
 class ButtonUse(StrEnum):
-    """How a button's command is used."""
+    """How the command of a button can be used."""
 
     REPEATED = ""
-    ONCE = "once"  # one single time
-    ASIDE = "aside"  # its result does not replace the message that it is below
+    ONCE = "once"  # a single time
+    ASIDE = "aside"  # its result does not replace the message with the button
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiscordKeptCommand(KeptCommand, place="discord/kb/{id}", subject="command"):
-    """The command of a button below a reply of ``/kb``, or of a form that brings files."""
+    """The command of a button below a reply of ``/kb``, or of a form that uploads files."""
 
     person: str = field(default="", metadata=PERSON | {"stored": "by"})
     use: ButtonUse = field(default=ButtonUse.REPEATED, metadata={"stored": "kind"})
 
     @property
     def acts_once(self) -> bool:
-        """Return whether one press alone counts."""
+        """Return whether only the first press counts."""
         return self.use is ButtonUse.ONCE
 
 
 ELSEWHERE = "-# `/kb proposals approve` adds a proposal to another knowledge base."
 PROPOSALS = "/kb proposals list"
 PAGES_COMPLETED = 5
-LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and the text around them, are one message
+LONGEST_CHOICE = 620  # characters of a part with buttons: five of them and the text around them fit in one message
 
 
 class KbGroup:
@@ -94,35 +94,35 @@ class KbGroup:
         self._cards = cards
         self._kept_commands = KeptCommands(app.message_states, app.user_actions.audit, DiscordKeptCommand)
 
-    # --- what is registered
+    # --- registration
 
     def commands(self) -> Sequence[app_commands.Group | app_commands.ContextMenu]:
-        """Return what is registered with Discord."""
+        """Return the commands to register with Discord."""
         return (kb_group(self), context_menu("Add to knowledge base", self.add_message))
 
     def completions(self, name: str) -> Mapping[str, Complete]:
-        """Return what completes each option of a subcommand; a removed document cannot be looked up."""
+        """Return the completion function of each option of a subcommand. Removed documents are not completed."""
         found: dict[str, Complete] = {"knowledge": self._complete_base}
         found["id"] = self._complete_job if name == "cancel" else self._complete_proposal
         return found if name == "restore" else found | {"source": self._complete_source}
 
-    # --- what they do
+    # --- commands
 
     async def run(self, interaction: Interaction, command: KbCommand) -> None:
-        """Do it and show the reply, for the caller alone."""
+        """Run the command and show the reply to the caller only."""
         async with report_errors(interaction):
             await acknowledge(interaction, alone=True)
             caller = await self.caller(interaction)
             await self._show(interaction, await self._kb.handle(command, caller), caller)
 
     async def ask_for_files(self, interaction: Interaction, base: str) -> None:
-        """Open the form that takes files. It carries an id: what they are for is kept."""
+        """Open the form for file uploads. It carries only an id; its command is stored."""
         async with report_errors(interaction):
             kept = await self._keep(interaction, KbCommand(KbVerb.INGEST, base=base), ButtonUse.REPEATED)
             await respond(interaction.response.send_modal(files_form(kept)))
 
     async def add_files(self, interaction: Interaction, kept: str, files: Sequence[FileReference]) -> None:
-        """Add the files of a form."""
+        """Add the files of a submitted form."""
         action = await self._find(interaction, kept)
         large = [one.name for one in files if one.size > LARGEST_FILE]
         if large:
@@ -132,7 +132,7 @@ class KbGroup:
         return None
 
     async def add_conversation(self, interaction: Interaction, base: str) -> None:
-        """Take in this thread, or what was said in this channel."""
+        """Add this thread, or the conversations of this channel."""
         threaded = isinstance(interaction.channel, discord.Thread)
         reference = f"{interaction.guild_id}/{base_channel_id(interaction.channel)}/{interaction.channel_id}"
         command = KbCommand(
@@ -144,7 +144,7 @@ class KbGroup:
         await self.run(interaction, command)
 
     async def on_press(self, interaction: Interaction, kept: str) -> None:
-        """Run the command of a button, for the person it was offered to, with the rights they have now."""
+        """Run a button's command for the person it was offered to, with their current rights."""
         async with report_errors(interaction):
             action = await self._find(interaction, kept)
             await acknowledge_press(interaction)
@@ -160,12 +160,12 @@ class KbGroup:
         return None
 
     async def _find(self, interaction: Interaction, kept: str) -> DiscordKeptCommand:
-        """Return the command of a button or a form, while a press can still be acknowledged. Raises NotFound."""
+        """Return the command of a button or form, in time to acknowledge the press. Raises NotFound."""
         async with asyncio.timeout(LOOK_UP_SECONDS):
             return await self._kept_commands.find(kept, person_of(interaction.user).id)
 
     async def add_message(self, interaction: Interaction, message: discord.Message) -> None:
-        """Propose a message, with the thread that it is in or that it began."""
+        """Propose a message, with the thread that it is in or that it started."""
         async with report_errors(interaction):
             await acknowledge(interaction, alone=True)
             conversation = await conversation_of(interaction.client, reference_of(message), fallback=message)
@@ -173,7 +173,7 @@ class KbGroup:
             await self._show(interaction, await self._kb.proposals.propose(conversation, caller), caller)
 
     async def correct(self, interaction: Interaction, turn: Turn, answer: str, link: str | None) -> None:
-        """Propose the right answer to a question. The interaction is acknowledged already."""
+        """Propose the right answer to a question. The interaction must be acknowledged already."""
         caller = await self.caller(interaction)
         result = await self._kb.proposals.correct(
             turn.question, answer, link, caller, trace_id=turn.trace_id, bases=turn.source_bases
@@ -181,18 +181,18 @@ class KbGroup:
         await self._show(interaction, result, caller)
 
     async def caller(self, interaction: Interaction) -> Caller:
-        """Return the caller, by what Discord says of them now."""
+        """Return the caller with their current rights in Discord."""
         audience = await self._app.channel_access.audience_of_interaction(interaction)
         rights = Permissions(is_admin(interaction), audience.principals)
         thread = key_of(interaction.channel, interaction.guild_id, interaction.id)
         return Caller(person_of(interaction.user), rights, audience, thread, private_target(interaction))
 
-    # --- what is shown
+    # --- replies
 
     async def _show(
         self, interaction: Interaction, result: KbResult, caller: Caller, *, in_place: bool = False
     ) -> None:
-        """Show the result as a message of its own, or in place of the one whose button was pressed."""
+        """Show the result as a new message, or replace the message with the pressed button."""
         jobs = accepted_jobs(result)
         if isinstance(result, KbOutcome) and jobs:
             return await self._show_jobs(interaction, jobs, outcome_layout(result), caller, in_place=in_place)
@@ -214,7 +214,7 @@ class KbGroup:
         return None
 
     async def _items(self, interaction: Interaction, parts: Sequence[Part]) -> list[ui.Item[Any]]:
-        """Return each part as a text, with a row of buttons below it where something can be done about it."""
+        """Return each part as a text, with a row of buttons below it if it has actions."""
         items: list[ui.Item[Any]] = []
         for part in parts:
             text = markdown_lines(part.lines)
@@ -236,7 +236,7 @@ class KbGroup:
         *,
         in_place: bool,
     ) -> None:
-        """Show a card for each new job, which is edited from now on; other words go with the first."""
+        """Show a card for each new job, which is edited from now on. Other lines go with the first card."""
         for number, job in enumerate(jobs):
             beside = () if number else words
             cancel = await self._keep(interaction, KbCommand(KbVerb.CANCEL, target=job.id), ButtonUse.ASIDE)
@@ -256,11 +256,11 @@ class KbGroup:
         *,
         danger: bool = False,
     ) -> Button:
-        """Make a button for a command, which is kept."""
+        """Return a button for a command, which is stored."""
         return kb_button(await self._keep(interaction, command, use), label, danger=danger)
 
     async def _keep(self, interaction: Interaction, command: KbCommand, use: ButtonUse) -> str:
-        """Keep a command for the person it is offered to; return the id that a button or a form carries."""
+        """Store a command for the person it is offered to. Return the id for the button or form."""
         offered = DiscordKeptCommand(person=person_of(interaction.user).id, command=command, use=use)
         return await self._kept_commands.keep(offered)
 
@@ -284,7 +284,7 @@ class KbGroup:
     async def _autocomplete_ids(
         self, interaction: Interaction, typed: str, verb: KbVerb
     ) -> list[app_commands.Choice[str]]:
-        """Complete ids from a list, so that nobody has to copy one; only an admin sees the list."""
+        """Complete ids from a list, so that nobody has to copy one. Only admins see the list."""
         if not is_admin(interaction):
             return []
         caller, found = await self.caller(interaction), dict[str, str]()
@@ -303,7 +303,7 @@ class KbGroup:
 
 
 def _names_by_id(result: KbResult) -> dict[str, str]:
-    """Return what a list's entries are called, by their ids: proposals, and jobs that are not over."""
+    """Return the names of a list's entries by id: proposals, and unfinished jobs."""
     match result:
         case JobList(jobs=jobs):
             return {job.id: f"{job_title(job)}: {job_state(job)}" for job in jobs if not job.over}
@@ -314,7 +314,7 @@ def _names_by_id(result: KbResult) -> dict[str, str]:
 
 
 def _result_lines(result: KbResult) -> tuple[Line, ...]:
-    """Say what became of a command; of jobs, which have cards of their own, only what each does."""
+    """Return a command's outcome. For jobs, which have their own cards, return only their titles."""
     outcome = result.outcome if isinstance(result, ProposalDecided) else result
     if not isinstance(outcome, KbOutcome):
         return ()

@@ -1,7 +1,7 @@
-"""Job cards in Discord: the response to the command, for the eyes of the person who asked for the job.
+"""Job cards in Discord: the ephemeral response to the command that created the job.
 
-A response is edited under the token of its interaction, which Discord takes for a quarter of an hour. The end of a job
-that takes longer is a direct message.
+A response can be edited with its interaction's token for a quarter of an hour. The result of a longer job is a direct
+message.
 """
 
 import time
@@ -24,14 +24,14 @@ from core.service.kb.text_spans import Line, line_text
 
 @dataclass(frozen=True, slots=True)
 class DiscordCards:
-    """``core.service.delivery.job_cards.CardMessages``. ``connected`` waits until something can be shown."""
+    """``core.service.delivery.job_cards.CardMessages``. ``connected`` waits for the connection."""
 
     messages: Messages
     connected: Callable[[], Awaitable[None]]
     now: Callable[[], float] = time.time
 
     async def edit(self, card: KeptJobCard, *, once: bool) -> None:
-        """Edit the response under the newest token there is, or the direct message that the card is."""
+        """Edit the response with the newest token, or the direct message that shows the card."""
         await self.connected()
         with translated():
             spot = _spot(card)
@@ -51,7 +51,7 @@ class DiscordCards:
             return str(await self.messages.post(_spot(card), _view(card), key[:25]))
 
     async def find(self, channel: str, key: str) -> str:
-        """Return nothing: posted again under its nonce, a message is the same one."""
+        """Return an empty string: a message posted again with its nonce is the same message."""
         return ""
 
 
@@ -69,7 +69,7 @@ def _view(kept: KeptJobCard) -> SanitizedView:
 
 
 def card(job: JobSummary, words: Sequence[Line] = (), cancel: str = "", origin: str = "") -> SanitizedView:
-    """Show the job's card with ``words`` below, and a button for the command that is kept as ``cancel``."""
+    """Return the job's card with ``words`` below it, and a button for the command stored as ``cancel``."""
     shown = job_card(job)
     lines = [markdown_lines(shown.lines)]
     lines += [f"-# {markdown_lines([line])}" for line in words if line_text(line).strip()]

@@ -1,6 +1,6 @@
-"""The subcommands of ``/kb`` as a table: what each takes, as Discord's options, and the command it makes of that.
+"""The subcommands of ``/kb`` as a table: their Discord options, and the command that they create.
 
-Required options come first: Discord shows them in this order.
+Required options come first. Discord shows them in this order.
 """
 
 import inspect
@@ -18,31 +18,31 @@ from core.model.principals import channel_principal
 from core.ports.job_store import Every
 from core.service.kb.commands import MOST_PAGES, KbCommand, KbVerb
 
-MOST_OPTIONS = 8  # of a command: what a person can take in at a glance; Discord would allow 25
+MOST_OPTIONS = 8  # per command, so that it stays readable; Discord allows 25
 
 Command = app_commands.Command[Any, ..., Any]
 Complete = Callable[[Interaction, str], Coroutine[Any, Any, list[app_commands.Choice[str]]]]
 
 
 class KbRunner(Protocol):
-    """Who does what was commanded."""
+    """The object that runs ``/kb`` commands."""
 
     async def run(self, interaction: Interaction, command: KbCommand) -> None:
-        """Do it and show the reply."""
+        """Run the command and show the reply."""
 
     async def ask_for_files(self, interaction: Interaction, base: str) -> None:
-        """Open the form that takes files."""
+        """Open the form for file uploads."""
 
     async def add_conversation(self, interaction: Interaction, base: str) -> None:
-        """Take in the conversation that the command was given in."""
+        """Add the conversation where the command was given."""
 
     def completions(self, name: str) -> Mapping[str, Complete]:
-        """Return what completes each option of a subcommand."""
+        """Return the completion function of each option of a subcommand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a subcommand, and the field of a ``KbCommand`` that it fills; ``default`` None: it is required."""
+    """One option of a subcommand and its field of ``KbCommand``. ``default`` None makes it required."""
 
     name: str
     field: str
@@ -75,7 +75,7 @@ APPROVE = (
 
 
 def kb_group(kb: KbRunner) -> app_commands.Group:
-    """Build the group ``/kb``, with at most ``MOST_OPTIONS`` to choose from at any point."""
+    """Build the group ``/kb``, with at most ``MOST_OPTIONS`` entries at each level."""
     verb = KbVerb
     group = app_commands.Group(
         name="kb",
@@ -146,7 +146,7 @@ def kb_group(kb: KbRunner) -> app_commands.Group:
 
 
 def _callback(kb: KbRunner, verb: KbVerb, options: tuple[Option, ...]) -> Callable[..., Any]:
-    """Make what runs this verb; discord.py reads its options from the signature."""
+    """Return a callback that runs this verb. discord.py reads its options from the signature."""
 
     async def run(interaction: Interaction, **given: Any) -> None:
         await kb.run(interaction, KbCommand(verb, **{one.field: given[one.name] for one in options}))

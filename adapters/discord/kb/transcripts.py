@@ -1,7 +1,7 @@
-"""What the knowledge service uses of Discord: attached files, and conversations as documents.
+"""Attached files and conversations as documents for the knowledge service.
 
-A conversation is a thread, a message by itself, or a channel's own days, by the names people have here. Our own answers
-and other bots are left out.
+A conversation is a thread, a single message, or one day of a channel, with the names that people have here. Our own
+answers and messages of other bots are left out.
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -25,13 +25,13 @@ from core.service.kb.commands import LARGEST_FILE
 
 MOST_MESSAGES = 2_000  # of one thread, and of a channel's own history
 DOWNLOAD_SECONDS = 60.0
-READ_SECONDS = 120.0  # a channel is read in some twenty calls, which Discord may slow down
+READ_SECONDS = 120.0  # reading a channel takes some twenty calls, which Discord may slow down
 GONE = "That conversation no longer exists."
 NOTHING_TO_KEEP = "That message has no text to add."
 
 
 def reference_of(message: discord.Message) -> str:
-    """Return the conversation that a message is in, or begins: its server, channel and thread."""
+    """Return the conversation that a message is in or starts: its server, channel and thread."""
     guild = message.guild.id if message.guild else 0
     if isinstance(message.channel, discord.Thread):
         return f"{guild}/{message.channel.parent_id}/{message.channel.id}"
@@ -41,7 +41,7 @@ def reference_of(message: discord.Message) -> str:
 async def conversation_of(
     client: discord.Client, reference: str, *, fallback: discord.Message | None = None
 ) -> Conversation:
-    """Return one thread as a document; a message without one (``fallback``) is all of it. Raises NotFound."""
+    """Return one thread as a document. Without a thread, ``fallback`` is the whole document. Raises NotFound."""
     thread_id = int(reference.rpartition("/")[2])
     async with api_call("read that conversation", READ_SECONDS):
         try:
@@ -60,10 +60,10 @@ async def conversation_of(
 
 
 async def conversations_in(client: discord.Client, channel_id: int, limit: int) -> AsyncIterator[Conversation]:
-    """Return a channel's threads, and its own days without what began a thread: the latest first, at most ``limit``.
+    """Yield a channel's threads and its days without thread starters, newest first, at most ``limit``.
 
-    Threads that we started are questions to us, not knowledge, and what is said in private threads stays there: such a
-    thread is kept when somebody asks for it in the thread itself. Raises NotFound for a place that has no history.
+    Threads that we started are questions to us, not knowledge. Private threads are left out; they are added only on
+    request from inside the thread. Raises NotFound for a place without a history.
     """
     async with api_call("look at that channel", READ_SECONDS):
         place = await _place(client, channel_id)
@@ -82,7 +82,7 @@ async def conversations_in(client: discord.Client, channel_id: int, limit: int) 
 
 
 async def _place(client: discord.Client, place_id: int) -> object:
-    """Return a channel or thread, in a server whose roles are known: without the gateway they are fetched."""
+    """Return a channel or thread with its server's roles, which are fetched without the gateway."""
     place = await client.fetch_channel(place_id)
     if not isinstance(place, discord.abc.GuildChannel | discord.Thread) or not place.guild.unavailable:
         return place
@@ -93,7 +93,7 @@ async def _place(client: discord.Client, place_id: int) -> object:
 async def _threads(
     client: discord.Client, place: discord.TextChannel | discord.ForumChannel, limit: int
 ) -> list[discord.Thread]:
-    """Return open threads, then archived ones, over REST: a process without the gateway is sent none."""
+    """Return open threads, then archived ones, over REST, because the gateway sends them to one process only."""
     threads = [one for one in await place.guild.active_threads() if one.parent_id == place.id]
     threads.sort(key=lambda one: one.id, reverse=True)
     if len(threads) < limit:
@@ -103,7 +103,7 @@ async def _threads(
 
 
 async def _days(client: discord.Client, place: discord.TextChannel) -> list[list[discord.Message]]:
-    """Return what was said in the channel itself, by day (UTC), without a day that was read in part."""
+    """Return the channel's own messages by day (UTC), without a day that was read only in part."""
     read = [one async for one in place.history(limit=MOST_MESSAGES)][::-1]
     days = [list(day) for _, day in groupby(read, key=lambda one: one.created_at.date())]
     if len(read) == MOST_MESSAGES and len(days) > 1:
@@ -115,7 +115,7 @@ async def _days(client: discord.Client, place: discord.TextChannel) -> list[list
 def _outside_threads(
     client: discord.Client, place: discord.TextChannel, day: Iterable[discord.Message]
 ) -> list[discord.Message]:
-    """Return what is neither the beginning of a thread nor a question to us."""
+    """Return the messages that neither start a thread nor ask us a question."""
     us = bot_identity(client, place.guild)
     return [one for one in day if not one.flags.has_thread and not mentions_us(one, us)]
 
@@ -125,7 +125,7 @@ async def _read(
     place: discord.TextChannel | discord.ForumChannel,
     one: "discord.Thread | list[discord.Message]",
 ) -> Conversation | None:
-    """Return one of them; None when it has gone since it was listed."""
+    """Return the conversation of a thread or day, or None if it was deleted after listing."""
     if isinstance(one, discord.Thread):
         try:
             async with api_call("read that conversation", READ_SECONDS):
@@ -144,7 +144,7 @@ async def _of_thread(client: discord.Client, reference: str, thread: discord.Thr
 
 
 def _is_root_deleted(thread: discord.Thread, messages: Sequence[discord.Message]) -> bool:
-    """Return whether the message that the thread was started on, or that its forum post began with, was deleted."""
+    """Return whether the message that started the thread or forum post was deleted."""
     if isinstance(thread.parent, discord.ForumChannel):
         return all(one.id != thread.id for one in messages)
     starters = [one.reference for one in messages if one.type is discord.MessageType.thread_starter_message]
@@ -152,7 +152,7 @@ def _is_root_deleted(thread: discord.Thread, messages: Sequence[discord.Message]
 
 
 async def read_again(client: discord.Client, source: str) -> Conversation:
-    """Return the thread, the message or the day of a channel of this source. Raises as ``Transcript`` says."""
+    """Return the thread, message or day of a channel that this source names. Raises as ``Transcript`` does."""
     reference = source.partition("/")[2]
     _, channel_id, key = reference.split("/")
     async with api_call("read that conversation", READ_SECONDS):
@@ -177,7 +177,7 @@ async def read_again(client: discord.Client, source: str) -> Conversation:
 
 
 def _if_any(conversation: Conversation) -> Conversation:
-    """Return the conversation. Raises ConversationGone where nothing that people wrote is left."""
+    """Return the conversation. Raises ConversationGone if people's messages are all deleted."""
     if not conversation.messages:
         raise ConversationGone(NOTHING_TO_KEEP)
     return conversation
@@ -202,35 +202,35 @@ def _messages_of(client: discord.Client, messages: Iterable[discord.Message]) ->
 
 
 async def download_file(reference: str) -> tuple[str, bytes]:
-    """Return (name, bytes) of an attached file by its address, of LARGEST_FILE bytes at most.
+    """Return (name, bytes) of an attached file by its address, at most LARGEST_FILE bytes.
 
-    Raises FetchRefused when it is not there any more, DocumentRejected, PlatformUnavailable.
+    Raises FetchRefused if it no longer exists, DocumentRejected, and PlatformUnavailable.
     """
     return file_name(reference), await download(reference, LARGEST_FILE, DOWNLOAD_SECONDS)
 
 
 class DiscordTranscripts:
-    """``core.ports.platform.Transcript``; a job that goes on after a restart waits for the connection."""
+    """``core.ports.platform.Transcript``. A job that resumes after a restart waits for the connection."""
 
     def __init__(self, app: DiscordApplication) -> None:
         self._app = app
 
     async def conversation(self, reference: str) -> Conversation:
-        """Read one thread. Raises NotFound when it is not there, PlatformUnavailable."""
+        """Read one thread. Raises NotFound if it does not exist, and PlatformUnavailable."""
         await self._app.connected()
         return await conversation_of(self._app.client(), reference)
 
     async def read_again(self, source: str) -> Conversation:
-        """Read what a document was made of. Raises as ``Transcript`` says."""
+        """Read the conversation behind a document again. Raises as ``Transcript`` does."""
         await self._app.connected()
         return await read_again(self._app.client(), source)
 
     def reference_of(self, thread: ThreadKey) -> str:
-        """Return the reference to a thread in which we were asked."""
+        """Return the reference to a thread in which somebody asked us."""
         return f"{thread.space}/{thread.channel}/{thread.thread}"
 
     async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
-        """Read the latest conversations of a channel. Raises NotFound when it has none, PlatformUnavailable."""
+        """Yield the latest conversations of a channel. Raises NotFound if it has none, and PlatformUnavailable."""
         await self._app.connected()
         async for conversation in conversations_in(self._app.client(), int(channel), limit):
             yield conversation

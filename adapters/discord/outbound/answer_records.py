@@ -1,7 +1,7 @@
-"""What is stored of an answer on Discord, and what leads from a button, a message or an edit back to its question.
+"""Records of an answer on Discord, and lookups from a button, a message or an edit to its question.
 
-A button names a trace, a reply names a message of ours; both lead to a conversation here. Of several edits in quick
-succession only the last is answered: an edit waits in the inbox, and a later one or a repeated one is recognized here.
+A button names a trace, and a reply names a message of ours. Both lead to a conversation here. Of several quick edits
+only the last is answered: an edit waits in the inbox, and these records identify later or repeated edits.
 """
 
 from dataclasses import dataclass, field, replace
@@ -17,39 +17,39 @@ from core.ports.message_state import MessageStateStore
 
 @dataclass(frozen=True, kw_only=True)
 class DiscordQuestionState(ChatQuestionState):
-    """The messages that show one answer, by their ids, and the place they are in."""
+    """The messages that show one answer, by id, and their place."""
 
     question: IncomingMessage | None = None
-    trace: str = ""  # of the answer that is shown
+    trace: str = ""  # of the answer shown
     mode: str = field(default="", metadata={"stored": "manner"})
     first: str = field(default="", metadata={"stored": "message"})
-    chosen: str = ""  # who chose what on the card that led here, in words
-    token: str = ""  # of the last press on a private card, under which that can be edited
+    chosen: str = ""  # text saying who chose what on the previous card
+    token: str = ""  # of the last press on a private card; it can edit that card
     token_of: str = ""  # the id of that press
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnsweredTrace(Record, place="discord/trace/{trace}", subject="where"):
-    """The question behind a trace: a button names only that."""
+    """The question behind a trace. A button names only the trace."""
 
     trace: str
     thread: ThreadKey | None = field(default=None, metadata=THREAD)
     subject: str = ""  # the question's message
     asker: str = field(default="", metadata=PERSON | {"stored": "asker"})
     private: bool = False
-    asked_at: str = ""  # where a question was asked that is answered elsewhere: channel/message
+    asked_at: str = ""  # channel/message of the question, if it is answered elsewhere
 
 
 class MessageKind(StrEnum):
-    """What a message is to its conversation."""
+    """The role of a message in its conversation."""
 
     ANSWER = "where"  # a message of ours
-    QUESTION = "question"  # somebody's own message
+    QUESTION = "question"  # a person's message
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConversationMessage(Record, place="discord/message/{message}", subject="{kind}"):
-    """The conversation that a message belongs to, where its place does not say so."""
+    """The conversation of a message, if its place does not determine that."""
 
     message: str
     kind: MessageKind
@@ -59,7 +59,7 @@ class ConversationMessage(Record, place="discord/message/{message}", subject="{k
 
 @dataclass(frozen=True, kw_only=True)
 class LatestConversation(Record, place="discord/last/{place}", subject="where", entry="{reader}"):
-    """The conversation of a channel that somebody asked in last: ``reader`` is who, or ``anybody`` for all to see."""
+    """The latest conversation of a channel. ``reader`` is the person who asked, or ``anybody`` for public ones."""
 
     place: str
     reader: str
@@ -78,17 +78,17 @@ class AnsweredQuestion:
     subject: str
     asker: str
     private: bool
-    asked_at: str = ""  # channel/message of a question that is answered elsewhere
+    asked_at: str = ""  # channel/message of the question, if it is answered elsewhere
 
 
 class AnswerIndex:
-    """Finds conversations by trace and by message; kept for as long as everything about messages is."""
+    """Lookup of conversations by trace and by message. Records last as long as all message state."""
 
     def __init__(self, message_states: MessageStateStore) -> None:
         self._message_states = message_states
 
     async def keep(self, trace_id: str, message: IncomingMessage) -> None:
-        """Remember which question a trace belongs to."""
+        """Store which question a trace belongs to."""
         thread, asker, target = message.thread, message.asker.id, message.reply_target
         answered = AnsweredTrace(
             trace=trace_id,
@@ -103,37 +103,37 @@ class AnswerIndex:
         await self._message_states.save(answered, *latest)
 
     async def latest_in(self, place: str, person_id: str) -> ThreadKey | None:
-        """Return the conversation in a channel that this person asked in last, or else anybody did publicly."""
+        """Return the channel's latest conversation with this person, or else its latest public one."""
         every = await self._message_states.read_entries(LatestConversation(place=place, reader=""))
         found = {one.reader: one.thread for one in every}
         return found.get(person_id) or found.get(_ANYBODY)
 
     async def find(self, trace_id: str) -> AnsweredQuestion | None:
-        """Return the question behind a trace, while it is kept."""
+        """Return the question behind a trace, or None if it expired."""
         kept = await self._message_states.read(AnsweredTrace(trace=trace_id))
         if kept is None or kept.thread is None:
             return None
         return AnsweredQuestion(kept.thread, kept.subject, kept.asker, kept.private, kept.asked_at)
 
     async def keep_message(self, message: str, kind: MessageKind, question: IncomingMessage) -> None:
-        """Remember which conversation a message belongs to, where its place does not say so."""
+        """Store which conversation a message belongs to, if its place does not determine that."""
         thread, asker = question.thread, question.asker.id
         await self._message_states.save(ConversationMessage(message=message, kind=kind, thread=thread, asker=asker))
 
     async def thread_of(self, message_id: int | str, kind: MessageKind) -> ThreadKey | None:
-        """Return the conversation that a message belongs to, where that was kept."""
+        """Return the stored conversation of a message, or None."""
         kept = await self._message_states.read(ConversationMessage(message=str(message_id), kind=kind))
         return kept.thread if kept is not None else None
 
 
 def stamp_of(edited_at: datetime | None) -> str:
-    """Return when a message was edited, as its address carries it; empty when it was not."""
+    """Return when a message was edited, in the form of ``ReplyTarget.edited``, or an empty string."""
     return f"{edited_at.timestamp():.6f}" if edited_at is not None else ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EditVersion(Record, place="{thread}", subject="edit:{message}"):
-    """When a message was edited last, in seconds since the epoch: as announced, and as taken in."""
+    """The times of a message's latest edit, in seconds since the epoch: as announced, and as enqueued."""
 
     thread: ThreadKey = field(metadata=THREAD)
     message: str
@@ -143,25 +143,25 @@ class EditVersion(Record, place="{thread}", subject="edit:{message}"):
 
 
 class EditVersions:
-    """Remembers the latest wording of each question, for as long as everything about messages is kept."""
+    """Records of the latest edit of each question. They last as long as all message state."""
 
     def __init__(self, message_states: MessageStateStore) -> None:
         self._message_states = message_states
 
     async def is_news(self, message: IncomingMessage) -> bool:
-        """Return whether this edit is later than every one that was taken in."""
+        """Return whether this edit is later than every edit that was enqueued."""
         return _edited_at(message) > (await self._read(message)).heard
 
     async def announce(self, message: IncomingMessage) -> None:
-        """Note that this edit is on its way in: an earlier wording need not be answered any more."""
+        """Record that this edit is about to be enqueued, so that earlier text need not be answered."""
         await self._message_states.save(replace(_version(message), newest=_edited_at(message)))
 
     async def note_kept(self, message: IncomingMessage) -> None:
-        """Note that this edit is in the inbox."""
+        """Record that this edit is in the inbox."""
         await self._message_states.save(replace(_version(message), heard=_edited_at(message)))
 
     async def check(self, message: IncomingMessage) -> None:
-        """Raise Superseded when a later wording of this message has come."""
+        """Raise Superseded if there is a later edit of this message."""
         if (await self._read(message)).newest > _edited_at(message):
             raise Superseded("This question has been edited again.")
 

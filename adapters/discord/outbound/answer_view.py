@@ -1,6 +1,6 @@
-"""One answer on Discord: the delivery engine over Discord's messages, and what is stored beside it.
+"""One answer on Discord: the delivery engine over Discord's messages, and its hooks into stored records.
 
-The messages of an answer are in a thread, a reply, an interaction's response or a direct message.
+An answer's messages are in a thread, a reply, an interaction's response or a direct message.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
@@ -40,7 +40,7 @@ from core.service.delivery.pacing import LIMITS, PacingLimits
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Raise what Discord's calls raise in the engine's terms; a refused token makes the whole delivery wait."""
+    """Translate errors of Discord calls into the engine's errors. A refused token pauses the whole delivery."""
     try:
         yield
     except TokenRefused:
@@ -57,7 +57,7 @@ def translated() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class DiscordSurface:
-    """``core.ports.chat.Surface`` for one question. ``question`` names the thread that is started on it."""
+    """``core.ports.chat.Surface`` for one question. ``question`` gives the name of the thread started on it."""
 
     messages: Messages
     message_state: MessageState[DiscordQuestionState]
@@ -66,10 +66,10 @@ class DiscordSurface:
 
     @property
     def home(self) -> None:
-        """Return None: the place may have to be made first."""
+        """Return None, because the place may have to be created first."""
 
     async def settle(self, first: str) -> tuple[AnswerPlace, str]:
-        """Find the place, or start a thread on the question; where none can be started, a reply."""
+        """Return the place. Start a thread on the question if needed, or use a reply if that fails."""
         mode, target = self.target.mode, self.target
         with translated():
             if mode is ReplyMode.START:
@@ -82,7 +82,7 @@ class DiscordSurface:
         return AnswerPlace(mode, target.channel), target.response or first
 
     async def next_place(self, mode: ReplyMode) -> AnswerPlace | None:
-        """Return a reply in the channel, or the direct messages with the asker; None for what was asked directly."""
+        """Return a reply in the channel or the direct message with the asker; None for a question asked directly."""
         target = self.target
         if not target.guild or not target.asker:
             return None
@@ -96,7 +96,7 @@ class DiscordSurface:
         return await self.messages.is_gone(int(place.channel))
 
     async def post(self, place: AnswerPlace, payload: SanitizedView, key: PartKey) -> str:
-        """Post a message under a nonce, in which what it replaces is named: that makes it another message."""
+        """Post a message with a nonce. The nonce includes the message it replaces, so that the two stay distinct."""
         spot = self._spot(place)
         name = f"{place.channel}/{f'part-{key.number}' if key.number else 'message'}"
         name += (f"/{key.instead_of}" if key.instead_of else "") + ("/plain" if key.plain else "")
@@ -120,16 +120,16 @@ class DiscordSurface:
             await self.messages.remove(self._spot(place), int(message))
 
     async def find(self, place: AnswerPlace, key: PartKey, known: Collection[str]) -> str:
-        """Nothing has to be looked for: posted again under its nonce, a message is the same one."""
+        """Return an empty string: a message posted again with its nonce is the same message."""
         return ""
 
     async def add_row(self, place: AnswerPlace, message: str, row: ui.ActionRow[Any]) -> None:
-        """Add a row of buttons to what a message shows."""
+        """Add a row of buttons to a message."""
         with translated():
             await self.messages.add_row(self._spot(place), int(message), row)
 
     def _spot(self, place: AnswerPlace) -> Spot:
-        """Return where messages of this place go; under the newest token that a press has given us."""
+        """Return where messages of this place go, with the newest token from a press."""
         target, kept, channel = self.target, self.message_state.kept, int(place.channel)
         if place.mode is ReplyMode.DIRECT:
             return Spot(channel)
@@ -150,7 +150,7 @@ NOT_DIRECTLY = (
 
 @dataclass(frozen=True, slots=True)
 class DiscordAnswers:
-    """Makes the delivery of each answer; ``extras`` are the buttons that depend on the place."""
+    """Creates the delivery of each answer. ``extras`` returns the buttons that depend on the place."""
 
     app: DiscordApplication
     extras: Callable[[IncomingMessage], Awaitable[Extras]]
@@ -174,7 +174,7 @@ class DiscordAnswers:
         )
 
     def surface(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> DiscordSurface:
-        """Return where messages of the answer to this question go."""
+        """Return the surface for the answer to this question."""
         return DiscordSurface(self.app.messages, message_state, message.reply_target, message.text)
 
 
@@ -187,7 +187,7 @@ class _DiscordHooks(DeliveryHooks[SanitizedView]):
     renderer: DiscordRenderer
 
     async def prepare(self) -> Sequence[str]:
-        """Raise Superseded when the question was edited again: what is parked goes on, whatever its wording is now."""
+        """Raise Superseded if the question was edited again. A parked question continues in any case."""
         await self.answers.app.connected()
         kept = self.message_state.kept
         if not kept.outcome:
@@ -200,7 +200,7 @@ class _DiscordHooks(DeliveryHooks[SanitizedView]):
         return replace(state, question=self.message, trace=self.trace_id)
 
     async def remember(self, place: AnswerPlace, messages: Sequence[str]) -> None:
-        """Remember the messages of an answer outside a thread: a reply to any of them continues the conversation."""
+        """Store the messages of an answer outside a thread, so that any reply to them continues the conversation."""
         if place.mode in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
             for posted in messages:
                 await self.answers.app.answer_index.keep_message(posted, MessageKind.ANSWER, self.message)
@@ -210,13 +210,13 @@ class _DiscordHooks(DeliveryHooks[SanitizedView]):
             self.renderer.extras = await self.answers.extras(self.message)
 
     async def left(self, place: AnswerPlace) -> None:
-        """Archive a thread that was started for the answer, if it holds nothing else."""
+        """Archive a thread that was started for the answer, if it contains nothing else."""
         if place.mode is ReplyMode.START:
             with translated():
                 await self.answers.app.messages.archive_empty(int(place.channel))
 
     def last_words(self, trace_id: str) -> tuple[AnswerPlace, SanitizedView] | None:
-        """Tell an asker who takes no direct messages, where answers are direct, why there is none."""
+        """Tell an asker who accepts no direct messages why there is no direct answer."""
         target = self.message.reply_target
         if target.mode is not ReplyMode.DIRECT or not target.guild:
             return None

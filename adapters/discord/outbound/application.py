@@ -1,4 +1,4 @@
-"""What every part of the adapter works with: our application on Discord, and what is stored of its answers."""
+"""The shared parts of the adapter: our application on Discord, and the records of its answers."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -18,8 +18,7 @@ from core.service.actions.user_actions import UserActions
 class DiscordApplication:
     """One application.
 
-    ``client`` gives the client that is connected now, ``connected`` waits until Discord can be asked. Both raise
-    PlatformUnavailable.
+    ``client`` returns the connected client, and ``connected`` waits for the connection. Both raise PlatformUnavailable.
     """
 
     client: Callable[[], discord.Client]
@@ -41,7 +40,7 @@ class DiscordApplication:
         message_states: MessageStateStore,
         user_actions: UserActions,
     ) -> Self:
-        """Make all of it; ``holds_gateway`` says whether the gateway keeps what the client knows of servers true."""
+        """Create all parts. ``holds_gateway`` says whether the gateway keeps the client's server data current."""
         servers = Servers(client, holds_gateway)
         return cls(
             client=client,

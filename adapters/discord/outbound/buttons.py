@@ -1,6 +1,6 @@
-"""Buttons and menus that outlive a restart: each is recognized by its id, which names a trace, a checkpoint or a place.
+"""Persistent buttons and menus, recognized by an id that names a trace, a checkpoint or a place.
 
-What a press does is decided by the ``ButtonHandlers`` that the client carries; nothing in a button is trusted.
+The client's ``ButtonHandlers`` decide what a press does. Nothing in a button is trusted.
 """
 
 import re
@@ -35,7 +35,7 @@ _IDS = (
 
 @dataclass(frozen=True, slots=True)
 class ButtonHandlers:
-    """What happens when something is pressed, chosen or sent."""
+    """The handlers of presses, menu choices and submitted forms."""
 
     stop: Callable[[Interaction, str], Awaitable[None]]
     act: Callable[[Interaction, AnswerButton, str], Awaitable[None]]
@@ -51,15 +51,15 @@ class ButtonHandlers:
 
 
 class Pressed(ui.DynamicItem[ui.Item[Any]], template="|".join(_IDS)):
-    """A button or menu of ours that somebody used, whichever process posted it."""
+    """A used button or menu of ours, whichever process posted it."""
 
     @classmethod
     async def from_custom_id(cls, _: Interaction, item: ui.Item[Any], __: re.Match[str], /) -> Self:
-        """Take the item as Discord describes it."""
+        """Wrap the item that Discord describes."""
         return cls(item)
 
     async def callback(self, interaction: Interaction) -> None:
-        """Call the handler of this id."""
+        """Call the handler for this id."""
         do = cast("ButtonHandlers", interaction.client.button_handlers)
         match self.custom_id.split(":")[1:]:
             case ["stop" | "again" | "correct" as name, trace]:
@@ -83,48 +83,48 @@ class Pressed(ui.DynamicItem[ui.Item[Any]], template="|".join(_IDS)):
 
 
 def stop_button(trace_id: str) -> Button:
-    """End the work on a question."""
+    """Return the button that stops the work on a question."""
     return _button("Stop", f"footnote:stop:{trace_id}")
 
 
 def answer_button(action: AnswerButton, trace_id: str) -> Button:
-    """Do something with the answer of this trace."""
+    """Return a button for an action on this trace's answer."""
     return _button(ROWS[action].label, f"footnote:{action}:{trace_id}", primary=action is AnswerButton.SHARE)
 
 
 def follow_up_button(trace_id: str, number: int, label: str) -> Button:
-    """Ask the suggestion of this number, from 1, below the answer of this trace."""
+    """Return the button for a suggested question, numbered from 1, below this trace's answer."""
     return _button(label, f"footnote:ask:{trace_id}:{number}")
 
 
 def again_button(trace_id: str) -> Button:
-    """Ask a question again that was edited after its answer, below that answer."""
+    """Return the button, below an answer, that asks the edited question again."""
     return _button(ANSWER_AGAIN, f"{AGAIN}{trace_id}")
 
 
 def choice_button(checkpoint_id: str, choice: Choice, *, first: bool = False) -> Button:
-    """Choose this at a checkpoint; the first button of a card is highlighted."""
+    """Return the button of a checkpoint's choice. A card's first button is highlighted."""
     return _button(choice.label or choice.id, f"footnote:choose:{checkpoint_id}:{choice.id}", primary=first)
 
 
 def correct_button(trace_id: str) -> Button:
-    """Open the form for the right answer, below the thanks for saying that one was not."""
+    """Return the button that opens the form for the right answer, below the thanks for a bad rating."""
     return _button("Propose the right answer", f"footnote:correct:{trace_id}")
 
 
 def notice_buttons(link: str) -> list[Button]:
-    """Mute notices of changed answers, and open the answer that one is about."""
+    """Return the buttons of a notice: mute notices of changed answers, and open the answer."""
     opens = [ui.Button[Any](label=OPEN_LABEL, url=link)] if link else []
     return [_button(MUTE_LABEL, "footnote:notices:mute"), *opens]
 
 
 def offer_button(action: OfferAction, name: str) -> Button:
-    """Decide about a person's answer, which is known by this id."""
+    """Return a button for an action on a person's answer. ``name`` is the offer's id."""
     return _button(OFFER_LABELS[action], f"footnote:offer:{action}:{name}", primary=action is OfferAction.KEEP)
 
 
 def kb_button(kept: str, label: str, *, danger: bool = False) -> Button:
-    """Run the command that is kept under this id, below a reply of ``/kb``."""
+    """Return the button, below a reply of ``/kb``, for the command stored under this id."""
     button = _button(label, f"footnote:kb:{kept}")
     button.style = discord.ButtonStyle.danger if danger else button.style
     return button
@@ -138,7 +138,7 @@ def _button(label: str, custom_id: str, *, primary: bool = False) -> Button:
 def place_menu(
     menu: SettingsMenu, place: int, hint: str, options: list[discord.SelectOption], *, several: bool = False
 ) -> ui.Select[Any]:
-    """Choose one setting of a channel or category; with ``several``, any number of its options."""
+    """Return the menu for one setting of a place. With ``several``, any number of options can be chosen."""
     return ui.Select(
         custom_id=f"footnote:place:{menu}:{place}",
         placeholder=clip(hint, 150),
@@ -149,7 +149,7 @@ def place_menu(
 
 
 def role_menu(menu: SettingsMenu, place: int, hint: str, chosen: int | None = None) -> ui.RoleSelect[Any]:
-    """Choose the role that *Ask a person* calls; ``chosen`` is the role of now."""
+    """Return the menu for the role that *Ask a person* mentions. ``chosen`` is the current role."""
     role = discord.SelectDefaultValueType.role
     return ui.RoleSelect(
         custom_id=f"footnote:role:{menu}:{place}",

@@ -1,7 +1,7 @@
-"""Forms and menus: the ids and values they carry through a client, what forms look like, and what they bring back.
+"""Forms and menus: their ids and values, their layout, and the parsing of what comes back.
 
-The ids are those of the first version, so that what is open in a client still works. Nothing in them is trusted: rights
-are looked up when they come back.
+The ids have not changed since the first version, so forms that are open in a client still work. Nothing in them is
+trusted: permissions are checked on submission.
 """
 
 import re
@@ -35,9 +35,9 @@ LONGEST_CORRECTION = 3_000
 
 
 class FormKind(StrEnum):
-    """What a form is for."""
+    """The purpose of a form."""
 
-    WORDS = "words"  # a checkpoint's choice in words of one's own
+    WORDS = "words"  # a checkpoint's choice in the person's own words
     REASON = "reason"  # why an answer did not help
     CORRECTION = "correction"
     LANGUAGES = "languages"  # of a place
@@ -54,25 +54,25 @@ _FORM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FormId:
-    """A form, and what it is about: a checkpoint with its choice, a trace, a place, or a kept command."""
+    """A form and its subject: a checkpoint with its choice, a trace, a place, or a stored command."""
 
     kind: FormKind
     subject: str
     choice: str = ""
 
     def encode(self) -> str:
-        """As the form carries it."""
+        """Return it as a form's custom id."""
         return f"footnote:{self.kind}:{self.subject}" + (f":{self.choice}" if self.choice else "")
 
     @classmethod
     def decode(cls, custom_id: str) -> Self | None:
-        """Return what a form carried; None for what is no form of ours."""
+        """Parse a form's custom id. Return None if it is not a form of ours."""
         match = _FORM.fullmatch(custom_id)
         return cls(FormKind(match["kind"]), match["subject"], match["choice"] or "") if match is not None else None
 
 
 class SettingsMenu(StrEnum):
-    """One menu of a place's settings; its value is in the menu's id."""
+    """One menu of a place's settings. The value is part of the menu's id."""
 
     BASES = "bases"
     EFFORT = "manner"  # profile and behaviour
@@ -85,7 +85,7 @@ class SettingsMenu(StrEnum):
 
 
 class MenuOption(StrEnum):
-    """An option that chooses no setting by itself."""
+    """An option that is not the value of a setting."""
 
     DEFAULTS = "default"
     TYPE_LANGUAGES = "languages"
@@ -98,29 +98,29 @@ class MenuOption(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SettingsChange:
-    """What a menu or a form changes: these settings, by their fields, become what ``chosen`` has; None: the default."""
+    """A change by a menu or form: the settings in ``names`` get the value in ``chosen``; None means the default."""
 
     names: frozenset[str]
     chosen: ChosenSettings
 
     @classmethod
     def to_defaults(cls) -> Self:
-        """Nothing is chosen in the place any more."""
+        """Return a change that resets every setting of the place."""
         return cls(frozenset(one.name for one in fields(ChosenSettings)), ChosenSettings())
 
     def apply(self, before: ChosenSettings) -> ChosenSettings:
-        """Return what is chosen in the place after this change."""
+        """Return the place's chosen settings after this change."""
         return replace(before, **{name: getattr(self.chosen, name) for name in self.names})
 
 
 def encode_setting(chosen: ChosenSettings) -> str:
-    """Return the one setting that an option chooses, as its value carries it: by its name and value at rest."""
+    """Return the one setting that an option chooses, as the option's value: ``name=value``."""
     ((name, value),) = chosen.to_mapping().items()
     return f"{name}={value}"
 
 
 def read_menu(menu: SettingsMenu, values: Sequence[str]) -> SettingsChange | FormKind:
-    """Return what a menu chose, or the form in which it is typed. Raises ValueError for no known threshold."""
+    """Return a menu's choice, or the form for typing it. Raises ValueError for an unknown threshold."""
     if menu is SettingsMenu.OTHER:
         return _read_other(values)
     if menu is SettingsMenu.AUTO_ANSWER:
@@ -130,8 +130,8 @@ def read_menu(menu: SettingsMenu, values: Sequence[str]) -> SettingsChange | For
 
 
 def _read_values(menu: SettingsMenu, values: Sequence[str]) -> ChosenSettings:
-    """Return the settings that the options of a menu choose together."""
-    if menu is SettingsMenu.BASES:  # a name may hold a comma
+    """Return the settings that the chosen options set together."""
+    if menu is SettingsMenu.BASES:  # a name may contain a comma
         return ChosenSettings(bases=frozenset(values) or None)
     return (
         _settings_in(values) if menu is SettingsMenu.EFFORT else ChosenSettings.from_mapping({menu: ",".join(values)})
@@ -139,7 +139,7 @@ def _read_values(menu: SettingsMenu, values: Sequence[str]) -> ChosenSettings:
 
 
 def read_threshold(typed: str) -> SettingsChange:
-    """Return how sure it has to be, as a word or a number. Raises ValueError for what is neither."""
+    """Return the change of the threshold, typed as a word or a number. Raises ValueError for anything else."""
     threshold = parse_threshold(typed)
     if threshold is None:
         raise ValueError(f"{typed!r} is not a threshold.")
@@ -147,17 +147,17 @@ def read_threshold(typed: str) -> SettingsChange:
 
 
 def read_languages(typed: str) -> SettingsChange:
-    """Return the languages to answer in, as they were typed; none: the asker's."""
+    """Return the change of the languages to answer in. An empty text means the asker's language."""
     return SettingsChange(frozenset({"languages"}), ChosenSettings(languages=tuple(split_names(typed))))
 
 
 def read_instructions(typed: str) -> SettingsChange:
-    """Return the instructions as they were typed; none: none."""
+    """Return the change of the instructions. An empty text means the default."""
     return SettingsChange(frozenset({"instructions"}), ChosenSettings(instructions=typed or None))
 
 
 def read_limits(typed: str) -> SettingsChange:
-    """Return the three limits of a day. Raises ValueError where they are not three numbers."""
+    """Return the change of the three daily limits. Raises ValueError unless there are three numbers."""
     numbers = [parse_limit(one) for one in re.split(r"[,;]?\s+|[,;]", typed.strip())]
     if len(numbers) != len(LIMIT_LABELS) or None in numbers:
         raise ValueError(f"{typed!r} is not three numbers.")
@@ -166,7 +166,7 @@ def read_limits(typed: str) -> SettingsChange:
 
 
 def typed_limits(numbers: Iterable[float | None]) -> list[str]:
-    """Return limits as they are typed and kept."""
+    """Return limits in their typed and stored form."""
     return [f"{number or 0:.10g}" for number in numbers]
 
 
@@ -188,43 +188,43 @@ def _read_other(values: Sequence[str]) -> SettingsChange | FormKind:
 
 
 def _settings_in(values: Sequence[str]) -> ChosenSettings:
-    """Return what options choose, as ``encode_setting`` wrote them; what is no setting chooses nothing."""
+    """Return the settings of options that ``encode_setting`` wrote. Other options are ignored."""
     return ChosenSettings.from_mapping(dict(value.split("=", 1) for value in values if "=" in value))
 
 
 def words_form(checkpoint: Checkpoint, choice: Choice) -> SanitizedForm:
-    """Ask for the words of a checkpoint's choice."""
+    """Return the form for the words of a checkpoint's choice."""
     asked = clip(f"You asked: “{checkpoint.question}”", LONGEST_DESCRIPTION)
     form = FormId(FormKind.WORDS, checkpoint.id, choice.id)
     return _text_form(clip(choice.label, 45), form, IN_OWN_WORDS, LONGEST_WORDS, description=asked)
 
 
 def reason_form(trace_id: str) -> SanitizedForm:
-    """Ask why the answer of this trace did not help; the text may stay empty."""
+    """Return the form that asks why this trace's answer did not help. The text is optional."""
     form = FormId(FormKind.REASON, trace_id)
     return _text_form("Not helpful", form, "What was wrong or missing?", LONGEST_WORDS, required=False)
 
 
 def correction_form(trace_id: str) -> SanitizedForm:
-    """Ask what the answer of this trace should have been."""
+    """Return the form that asks for the right answer instead of this trace's."""
     form = FormId(FormKind.CORRECTION, trace_id)
     return _text_form("The right answer", form, "What is the right answer?", LONGEST_CORRECTION)
 
 
 def confidence_form(place_id: str) -> SanitizedForm:
-    """Ask for a threshold that no option has."""
+    """Return the form for a threshold that no option has."""
     form, label = FormId(FormKind.CONFIDENCE, place_id), f"How sure, from {LEAST_CONFIDENCE:g} to 1"
     return _text_form("Questions that do not mention me", form, label, 10, example="0.85")
 
 
 def languages_form(place_id: str) -> SanitizedForm:
-    """Ask for languages."""
+    """Return the form for languages."""
     form, label = FormId(FormKind.LANGUAGES, place_id), "Languages to answer in; empty: the asker's"
     return _text_form("Languages", form, label, 200, required=False, example="English, German")
 
 
 def instructions_form(place_id: str, now: str) -> SanitizedForm:
-    """Ask for instructions, with those of now to change."""
+    """Return the form for instructions, filled with the current ones."""
     form, hint = (
         FormId(FormKind.INSTRUCTIONS, place_id),
         "A model follows them; “payroll -> #payroll-help” works without one",
@@ -235,7 +235,7 @@ def instructions_form(place_id: str, now: str) -> SanitizedForm:
 
 
 def limits_form(place_id: str, now: Iterable[float]) -> SanitizedForm:
-    """Ask for the limits of a day, with those of now to change."""
+    """Return the form for the daily limits, filled with the current ones."""
     form, label = FormId(FormKind.LIMITS, place_id), "Answers a person, answers here, money here"
     hint = "A day, as three numbers; 0: no limit. Money is for the model."
     typed = ", ".join(typed_limits(now))
@@ -253,7 +253,7 @@ def _text_form(
     example: str | None = None,
     now: str | None = None,
 ) -> SanitizedForm:
-    """Make a form of one text: a line where there is an example, else a paragraph."""
+    """Return a form with one text field: a single line if there is an example, otherwise a paragraph."""
     field = ui.TextInput[ui.Modal](
         style=discord.TextStyle.short if example else discord.TextStyle.paragraph,
         max_length=longest,
@@ -266,7 +266,7 @@ def _text_form(
 
 
 def files_form(kept: str) -> SanitizedForm:
-    """Ask for the files of a command that is kept under this id."""
+    """Return the form for the files of the command stored under this id."""
     field = ui.FileUpload[ui.Modal](custom_id="files", required=True, min_values=1, max_values=MOST_FILES)
     description = f"Up to {MOST_FILES}: text, PDF, Word, web pages and more"
     label = ui.Label[ui.Modal](text="Files", description=description, component=field)
@@ -274,12 +274,12 @@ def files_form(kept: str) -> SanitizedForm:
 
 
 def entered_texts(components: object) -> list[str]:
-    """Return the texts of a form that was sent."""
+    """Return the texts of a submitted form."""
     return [one["value"] for one in _walk(components) if isinstance(one.get("value"), str)]
 
 
 def uploaded_files(data: Mapping[str, Any]) -> tuple[FileReference, ...]:
-    """Return the files of a form that was sent, in the order in which they were chosen."""
+    """Return the files of a submitted form, in the chosen order."""
     upload, sent = discord.ComponentType.file_upload.value, (data.get("resolved") or {}).get("attachments") or {}
     fields = [one for one in _walk(data.get("components")) if one.get("type") == upload]
     found = [sent[str(one)] for field in fields for one in field.get("values") or () if str(one) in sent]
@@ -287,7 +287,7 @@ def uploaded_files(data: Mapping[str, Any]) -> tuple[FileReference, ...]:
 
 
 def _walk(components: object) -> Iterator[Mapping[str, Any]]:
-    """Go through components as Discord sent them, and those inside them."""
+    """Yield components as Discord sent them, including nested ones."""
     for component in components if isinstance(components, list) else []:
         yield component
         yield from _walk(component.get("components"))

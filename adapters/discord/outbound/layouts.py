@@ -1,7 +1,7 @@
-"""What our messages look like: layouts of text and buttons, from the first sign to the answer with its sources.
+"""Layouts of our messages as text and buttons, from the first progress message to the answer with its sources.
 
-One kind of message throughout. Discord's component layout cannot be taken off a message again, so the first sign is
-one already; nothing in it unfolds into a preview, and its mentions ping nobody. Buttons carry ids, never state.
+All messages use Discord's component layout. A message cannot switch away from it, so the first progress message already
+uses it. Links get no previews, and mentions notify nobody. Buttons carry ids, never state.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,13 +26,13 @@ WORKING_COLOUR = 0x5865F2
 ASKING_COLOUR = 0xF0B232
 FAILED_COLOUR = 0xDA373C
 STEPS_SHOWN = 8
-IN_A_ROW = 5  # buttons, as Discord has it
-STREAM_SHOWN = 2_400  # characters of the text so far: its end, when it is longer
+IN_A_ROW = 5  # buttons: Discord's limit
+STREAM_SHOWN = 2_400  # characters of the text so far; if it is longer, its end is shown
 
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """What an answer has beside its text: some buttons, and the question where it does not stand above it."""
+    """Parts of an answer beside its text: some buttons, and the question if no message above shows it."""
 
     feedback: bool = True
     handoff: bool = False
@@ -41,23 +41,23 @@ class Extras:
 
 
 def layout(*items: ui.Item[Any]) -> SanitizedView:
-    """Return a message of these parts."""
+    """Return a message with these parts."""
     return SanitizedView(*items)
 
 
 def text_layout(text: str, sources: Sequence[Citation] = (), *, mentions: bool = False) -> SanitizedView:
-    """Return a message of one text, in Discord's own Markdown, in which only these sources may be links."""
+    """Return a message with one text in Discord's Markdown. Only these sources may be links."""
     return layout(Text(clip(text, LAYOUT_TEXT_LIMIT), links=links_of(sources), mentions=mentions))
 
 
 def links_of(sources: Sequence[Citation]) -> frozenset[str]:
-    """Return the addresses of these sources, and those that an answer quotes of them."""
+    """Return the addresses of these sources, including those in their quotes."""
     addresses = (address for source in sources for address in source.addresses)
     return frozenset(filter(None, map(link, addresses)))
 
 
 def text_only(shown: SanitizedView) -> SanitizedView:
-    """Return the same words and nothing else, for where the rest is refused."""
+    """Return only the text, for when Discord refuses the rest."""
     return layout(Text(clip(layout_text(shown), LAYOUT_TEXT_LIMIT), links=shown.links))
 
 
@@ -69,7 +69,7 @@ def progress_layout(
     *,
     question: str = "",
 ) -> SanitizedView:
-    """Return the work as it goes: a line for each step, the text so far, and a button that stops it."""
+    """Return the progress: a line per step, the text so far, and a *Stop* button."""
     lines = [_step(step) for step in list(steps.values())[-STEPS_SHOWN:]] or ["-# Looking into it …"]
     parts: list[ui.Item[Any]] = [ui.TextDisplay("\n".join([*_notice_lines(notices), *lines]))]
     if written.strip():
@@ -79,7 +79,7 @@ def progress_layout(
 
 
 def question_items(question: str) -> list[ui.Item[Any]]:
-    """Return the question as small print; nothing where it is above anyway."""
+    """Return the question as small print, or nothing if it is shown above anyway."""
     return [ui.TextDisplay(question)] if question else []
 
 
@@ -90,7 +90,7 @@ def _step(step: Step) -> str:
 
 
 def _so_far(written: str) -> str:
-    """Return the end of what is written so far; a code block that is still open is closed."""
+    """Return the end of the text so far, with an open code block closed."""
     shown = markdown(written)
     if len(shown) > STREAM_SHOWN:
         shown = "…" + shown[-STREAM_SHOWN:]
@@ -98,21 +98,21 @@ def _so_far(written: str) -> str:
 
 
 def row(*buttons: Any) -> ui.ActionRow[Any]:
-    """Buttons side by side, or one menu."""
+    """Return a row of buttons, or of one menu."""
     return ui.ActionRow(*buttons)
 
 
 def answer_part(
     text: str, sources: Sequence[Citation] = (), question: str = "", notices: Sequence[str] = ()
 ) -> SanitizedView:
-    """Return a part of a long answer that is not its last."""
+    """Return a part of a long answer, but not the last one."""
     return layout(*question_items(question), *_notice_items(notices), Text(text, links=links_of(sources)))
 
 
 def answer_layout(
     text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = ()
 ) -> SanitizedView:
-    """Return the last part of an answer: its notices, the text, its sources, and what can be done with it."""
+    """Return the last part of an answer: notices, text, sources and buttons."""
     parts: list[ui.Item[Any]] = [*question_items(extras.question), *_notice_items(notices)]
     if text:
         parts.append(Text(text, links=links_of((*answer.citations, *answer.nearest))))
@@ -137,7 +137,7 @@ def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[Butto
 def checkpoint_card(
     checkpoint: Checkpoint, answer: Answer, trace_id: str, notices: Sequence[str] = (), *, question: str = ""
 ) -> SanitizedView:
-    """Return a checkpoint's card: what it is about, what was found, and the choices."""
+    """Return a checkpoint's card: its message, what was found, and the choices."""
     lines = [
         *_notice_lines(dict.fromkeys([*notices, *answer.notices])),
         clip(markdown(checkpoint.message), 1_500),
@@ -160,7 +160,7 @@ def _found_list(found: Sequence[str]) -> str:
 
 
 def failure_layout(message: str, trace_id: str) -> SanitizedView:
-    """Return a failure, with its trace."""
+    """Return a failure message with its trace."""
     parts: list[ui.Item[Any]] = [ui.TextDisplay(clip(markdown(message), 1_500))]
     if trace_id:
         parts.append(ui.TextDisplay(f"-# trace {trace_id}"))
@@ -177,12 +177,12 @@ def _notice_lines(notices: Sequence[str] | Mapping[str, None]) -> list[str]:
 
 
 def message_text(message: discord.Message) -> str:
-    """Return the words of a message of ours."""
+    """Return the text of a message of ours."""
     return "\n".join(filter(None, (message.content, *component_texts(message.components))))
 
 
 def shown_in(message: discord.Message, *, but_for: str = "") -> SanitizedView:
-    """Return what a message of ours shows, to be changed; without the rows of buttons whose ids begin so."""
+    """Return the content of a message of ours for editing, without button rows whose ids start with ``but_for``."""
     shown = ui.LayoutView.from_message(message, timeout=None)
     shown.stop()
     kept = [one for one in shown.children if not (but_for and _has_button(one, but_for))]
@@ -199,12 +199,12 @@ def _has_button(item: ui.Item[Any], beginning: str) -> bool:
 
 
 def layout_text(shown: SanitizedView) -> str:
-    """Return the words of a layout that is not sent yet, as ``message_text`` gives them once it is."""
+    """Return the text of an unsent layout, in the same form as ``message_text``."""
     return "\n".join(item.content for item in shown.walk_children() if isinstance(item, ui.TextDisplay))
 
 
 def component_texts(components: Sequence[object]) -> list[str]:
-    """Return the texts in the components of a message that was sent, in their order."""
+    """Return the texts in a sent message's components, in order."""
     found: list[str] = []
     for component in components:
         found += [component.content] if isinstance(component, discord.TextDisplay) else []
@@ -213,24 +213,24 @@ def component_texts(components: Sequence[object]) -> list[str]:
 
 
 MOST_PIECES = 50
-_APART = (ReplyMode.RESPONSE, ReplyMode.PRIVATE, ReplyMode.DIRECT)  # where the answer is not below its question
+_APART = (ReplyMode.RESPONSE, ReplyMode.PRIVATE, ReplyMode.DIRECT)  # places where the answer is not below its question
 
 
 @dataclass(slots=True)
 class DiscordRenderer:
-    """``core.ports.chat.Renderer`` for one question. ``extras`` are looked up before the end."""
+    """``core.ports.chat.Renderer`` for one question. ``extras`` are set before the end."""
 
     message: IncomingMessage
     trace_id: str
     extras: Extras = field(default_factory=Extras)
 
     def progress(self, work: Work, place: AnswerPlace) -> SanitizedView:
-        """Return the work as it goes."""
+        """Return the progress message."""
         question = self._question_line(place)
         return progress_layout(work.steps, work.written, _notices(work, place), self.trace_id, question=question)
 
     def end(self, end: End, work: Work, place: AnswerPlace) -> Sequence[SanitizedView]:
-        """Return the end, with where it was asked, if the answer had to go to the asker directly."""
+        """Return the final messages. If the answer had to go to a direct message, say where it was asked."""
         views = self._views(end, work, place)
         target = self.message.reply_target
         if target.guild and place.mode is ReplyMode.DIRECT is not target.mode:
@@ -250,7 +250,7 @@ class DiscordRenderer:
                 assert_never(end)
 
     def _answer(self, end: Concluded, work: Work, place: AnswerPlace) -> list[SanitizedView]:
-        """Split the text into messages; the first has the notices, the last the sources and buttons."""
+        """Split the text into messages. The first has the notices, the last has the sources and buttons."""
         answer, parts = end.answer, answer_parts(end.answer.text, end.answer.citations)
         if len(parts) > MOST_PIECES:
             parts = (*parts[: MOST_PIECES - 1], "… The rest would not end: ask for a part of it.")
@@ -264,19 +264,19 @@ class DiscordRenderer:
         ]
 
     def _question_line(self, place: AnswerPlace) -> str:
-        """Return the question, where the answer is not below it, and who can see this, where that is only one."""
+        """Return the question if the answer is not below it, with a note if only one person can see it."""
         if place.mode not in _APART and self.message.reply_target.mode not in _APART:
             return ""
         alone = "\n-# visible to you only" if self.message.private else ""
         return f"> {escape(clip(self.message.text, 300))}{alone}"
 
     def closed_card(self, card: Checkpoint) -> SanitizedView:
-        """Return a card whose time is over: its words without its choices."""
+        """Return an expired card: its text without its choices."""
         said = f"{clip(markdown(card.message), 1_500)}\n-# {CARD_OVER}"
         return layout(ui.Container(Text(said), accent_colour=ASKING_COLOUR))
 
     def plain(self, payload: SanitizedView, *, edited: bool) -> SanitizedView | None:
-        """Return the same words and nothing else, in a message of their own."""
+        """Return only the text, as a new message, or None for an edit."""
         return None if edited else text_only(payload)
 
 

@@ -1,7 +1,7 @@
-"""Posting, editing and removing our own messages, by ids alone, so that any worker can go on where another stopped.
+"""Posting, editing and deleting our own messages by id, so that any worker can continue another's work.
 
-A message is created under a nonce that its question and its part determine: repeated within minutes, Discord hands
-back the first one. Interactions are answered under their token while it is good, afterwards by plain messages.
+The question and the part determine a message's nonce. If a post is repeated within minutes, Discord returns the first
+message. Interactions are answered with their token while it is valid, and later with plain messages.
 """
 
 import hashlib
@@ -33,9 +33,9 @@ from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailab
 from core.model.incoming_events import ReplyMode, ReplyTarget
 
 NOBODY = discord.AllowedMentions.none()
-THREAD_MINUTES: Literal[1440] = 1440  # of silence, until a thread is put away; it opens again on a message
+THREAD_MINUTES: Literal[1440] = 1440  # of inactivity until a thread is archived; a message reopens it
 TYPING_SECONDS = 5.0
-TOKEN_SECONDS = 14 * 60.0  # of the 15 minutes for which an interaction's token is good
+TOKEN_SECONDS = 14 * 60.0  # of the 15 minutes for which an interaction's token is valid
 MOST_LOOKED_THROUGH = 200  # messages
 THREAD_SECONDS = 15.0
 
@@ -44,38 +44,38 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where messages of one answer go: a channel, possibly in reply, possibly under an interaction's token."""
+    """Where an answer's messages go: a channel, optionally as a reply or with an interaction's token."""
 
     channel: int
     guild: int | None = None
     reply_to: int | None = None
     token: str = ""
-    token_from: float = 0.0  # seconds since the epoch at which the token was given
+    token_from: float = 0.0  # when the token was issued, in seconds since the epoch
     private: bool = False
-    silent: bool = False  # nobody's program rings for it
+    silent: bool = False  # without a notification
 
     @property
     def token_is_good(self) -> bool:
-        """Return whether the interaction can still be answered under its token."""
+        """Return whether the interaction's token is still valid."""
         return bool(self.token) and time.time() - self.token_from < TOKEN_SECONDS
 
     def without_reply(self) -> Self:
-        """Return the same place, referring to nothing."""
+        """Return the same place without the reply reference."""
         return replace(self, reply_to=None)
 
 
 def nonce(thread: str, subject: str, part: str) -> str:
-    """At most 25 characters, the same whenever the same part of the same answer is posted."""
+    """Return a nonce that is the same for each post of a part of an answer. Discord allows 25 characters."""
     return hashlib.sha256(f"{thread}\n{subject}\n{part}".encode(errors="replace")).hexdigest()[:24]
 
 
 def interaction_time(interaction_id: str) -> float:
-    """Return when an interaction happened, in seconds since the epoch; 0 for what is no id."""
+    """Return when an interaction was created, in seconds since the epoch, or 0 for an invalid id."""
     return discord.utils.snowflake_time(int(interaction_id)).timestamp() if interaction_id.isdigit() else 0.0
 
 
 class Messages:
-    """Our messages. ``client`` gives the client that is connected now."""
+    """Our messages. ``client`` returns the connected client."""
 
     def __init__(self, client: Callable[[], discord.Client], servers: Servers) -> None:
         self._client = client
@@ -87,11 +87,11 @@ class Messages:
     def _webhook(self, spot: Spot) -> discord.Webhook:
         client = self._client()
         webhook = discord.Webhook.partial(client.application_id or 0, spot.token, client=client)
-        webhook.type = discord.WebhookType.application  # as an interaction's token is
+        webhook.type = discord.WebhookType.application  # the type of a webhook that uses an interaction's token
         return webhook
 
     async def post(self, spot: Spot, shown: SanitizedView, key: str) -> int:
-        """Post a new message under this nonce and return its id. Raises what ``api_call`` raises."""
+        """Post a new message with this nonce and return its id. Raises what ``api_call`` raises."""
         if spot.token_is_good and spot.private:
             async with api_call("answer privately"):
                 sent = await self._webhook(spot).send(view=shown, ephemeral=True, wait=True, allowed_mentions=NOBODY)
@@ -100,14 +100,12 @@ class Messages:
             raise NotFound("The time for a private answer has passed.", remedy="Ask again, or ask me directly.")
         async with api_call("write in that channel"):
             message = await self._send(spot, shown, key)
-        if _words(message_text(message)) != _words(
-            layout_text(shown)
-        ):  # the nonce gave us back what stood there before
+        if _words(message_text(message)) != _words(layout_text(shown)):  # the nonce returned an earlier message
             await self.edit(spot, message.id, shown)
         return message.id
 
     async def _send(self, spot: Spot, shown: SanitizedView, key: str) -> discord.Message:
-        """Send a message, as a reply where it should be one and we may read the original."""
+        """Send a message, as a reply if requested and if we may read the original."""
         channel = self._channel(spot)
         if spot.reply_to is not None:
             reference = discord.MessageReference(
@@ -123,7 +121,7 @@ class Messages:
         return await channel.send(view=shown, nonce=key, allowed_mentions=NOBODY, silent=spot.silent)
 
     async def own_texts(self, spot: Spot, since: datetime) -> list[str]:
-        """Return what our newest messages there say, not older than this. Raises what ``api_call`` raises."""
+        """Return the texts of our recent messages there, since this time. Raises what ``api_call`` raises."""
         us = self._client().user
         async with api_call("read that channel"):
             return [
@@ -133,7 +131,7 @@ class Messages:
             ]
 
     async def edit(self, spot: Spot, message_id: int, shown: SanitizedView) -> None:
-        """Replace what a message of ours shows. Raises NotFound when it was deleted."""
+        """Replace the content of a message of ours. Raises NotFound if it was deleted."""
         if spot.token_is_good:
             try:
                 async with api_call("edit my answer"):
@@ -158,13 +156,13 @@ class Messages:
                 await message.edit(view=shown, allowed_mentions=NOBODY)
 
     async def _reopen(self, spot: Spot) -> None:
-        """Open an archived thread: posting opens one by itself, editing does not."""
+        """Reopen an archived thread. Posting reopens it automatically, editing does not."""
         thread = await self._client().fetch_channel(spot.channel)
         if isinstance(thread, discord.Thread):
             await thread.edit(archived=False)
 
     async def add_row(self, spot: Spot, message_id: int, row: ui.ActionRow[Any]) -> None:
-        """Add a row of buttons to what a message of ours shows. Raises what ``api_call`` raises."""
+        """Add a row of buttons to a message of ours. Raises what ``api_call`` raises."""
         async with api_call("look at my answer"):
             message = await self._channel(spot).fetch_message(message_id)
         shown = shown_in(message)
@@ -172,7 +170,7 @@ class Messages:
         await self.edit(spot, message_id, shown)
 
     async def remove(self, spot: Spot, message_id: int) -> None:
-        """Delete a message of ours; that it is deleted already is no error."""
+        """Delete a message of ours. An already deleted one is no error."""
         try:
             async with api_call("remove my message"):
                 if spot.token_is_good:
@@ -183,12 +181,12 @@ class Messages:
             return
 
     async def start_thread(self, target: ReplyTarget, question: str) -> int | None:
-        """Start a thread on a question, named after it; None where we may not, or cannot now.
+        """Start a thread on a question, named after it. Return None if we may not, or cannot now.
 
         Raises TokenRefused.
         """
         channel = await self._servers.channel(int(target.guild), int(target.channel))
-        if isinstance(channel, discord.VoiceChannel | discord.StageChannel):  # where there are no threads
+        if isinstance(channel, discord.VoiceChannel | discord.StageChannel):  # these have no threads
             return None
         if channel is not None and not await self._may_write_in_threads(channel):
             return None
@@ -199,14 +197,14 @@ class Messages:
                 raise
             except (PlatformUnavailable, Denied, NotFound, RequestRefused) as error:
                 lost = isinstance(error, PlatformUnavailable) and not isinstance(error.__cause__, LimitedForLong)
-                if again and lost:  # it may stand, and only its answer be lost: that is asked for once
+                if again and lost:  # the thread may exist and only the response be lost, so ask once more
                     continue
                 log.warning("no_thread", channel=target.channel, reason=str(error))
                 return None
         return None
 
     async def _may_write_in_threads(self, channel: discord.abc.GuildChannel) -> bool:
-        """Return whether a thread that we start could be written to, as far as we know our permissions."""
+        """Return whether we could write in a thread that we start, as far as we know our permissions."""
         us = await self._servers.bot_member(channel.guild)
         if us is None:
             return True
@@ -222,13 +220,13 @@ class Messages:
                 name = label(thread_name(question))
                 thread = await message.create_thread(name=name, auto_archive_duration=THREAD_MINUTES)
             except discord.HTTPException as error:
-                if error.code == THREAD_EXISTS:  # a thread that is started on a message has its id
+                if error.code == THREAD_EXISTS:  # a thread started on a message has the message's id
                     return message.id
                 raise
         return thread.id
 
     async def archive_empty(self, thread_id: int) -> None:
-        """Put a thread of ours away, if nobody has said anything in it."""
+        """Archive a thread of ours if nobody has written in it."""
         async with api_call("put a thread away"):
             thread = await self._client().fetch_channel(thread_id)
             if not isinstance(thread, discord.Thread) or thread.archived:
@@ -238,7 +236,7 @@ class Messages:
                 await thread.edit(archived=True)
 
     async def is_gone(self, thread_id: int) -> bool:
-        """Return whether a thread was deleted. Where Discord does not say so, it was not."""
+        """Return whether a thread was deleted; False unless Discord says so."""
         try:
             async with api_call("look at that thread"):
                 await self._client().fetch_channel(thread_id)
@@ -249,13 +247,13 @@ class Messages:
         return False
 
     async def direct_channel(self, user_id: int) -> int:
-        """Return the channel of direct messages with someone. Raises Denied when they take none."""
+        """Return the direct message channel with a person. Raises Denied if they accept none."""
         async with api_call("write to you directly"):
             client = self._client()
             return (await client.create_dm(discord.Object(user_id))).id
 
     async def show_typing(self, channel_id: int) -> None:
-        """Show that we are at it; of no consequence when it does not work."""
+        """Show the typing indicator. Failures are ignored."""
         try:
             async with api_call("type", TYPING_SECONDS):
                 await self._client().get_partial_messageable(channel_id).typing()
@@ -265,7 +263,7 @@ class Messages:
     async def call_role(
         self, spot: Spot, role_id: int, text: str, link: str, key: str, *buttons: ui.Button[Any]
     ) -> None:
-        """Mention one role, and nobody else: the only mention there is. ``link`` leads to what it is about."""
+        """Mention one role and nobody else. This is our only mention. ``link`` leads to the subject."""
         allowed = discord.AllowedMentions(
             everyone=False, users=False, roles=[discord.Object(role_id)], replied_user=False
         )
@@ -278,7 +276,7 @@ class Messages:
 
 
 def spot_of(target: ReplyTarget, channel: int | None = None) -> Spot:
-    """Return where the answer to something goes, once it is known in which channel."""
+    """Return where an answer goes. ``channel`` replaces the target's channel once it is known."""
     response = target.mode in (ReplyMode.RESPONSE, ReplyMode.PRIVATE)
     return Spot(
         channel=channel or int(target.channel),
@@ -295,5 +293,5 @@ def _words(text: str) -> list[str]:
 
 
 def _token_is_bad(error: RequestRefused) -> bool:
-    """Return whether it was the interaction's token that was refused, whatever its age by our clock."""
+    """Return whether Discord refused the interaction's token, whatever its age by our clock."""
     return isinstance(error.__cause__, discord.HTTPException) and error.__cause__.code == INVALID_TOKEN

@@ -1,9 +1,11 @@
-"""Messages beside the answers: a notice to one person, and an announcement in a channel."""
+"""Messages other than answers: notices, offers and announcements."""
 
 from datetime import datetime
 
+import discord
 import structlog
 
+from adapters.discord.api.errors import api_call
 from adapters.discord.api.ids import user_id
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_records import AnsweredQuestion, DiscordQuestionState
@@ -23,15 +25,15 @@ log = structlog.get_logger(__name__)
 
 
 class Notices:
-    """Says it once something can be shown."""
+    """Sends notices once we are connected."""
 
     def __init__(self, app: DiscordApplication) -> None:
         self._app = app
 
     async def tell(self, thread: ThreadKey, subject: str, target: ReplyTarget, text: str) -> None:
-        """Say this of a subject, by its id, in this conversation; the same of the same is said once.
+        """Tell a person about a subject (an id) in this conversation. Repeating the same notice has no effect.
 
-        Raises PlatformUnavailable, and nothing else.
+        Raises only PlatformUnavailable.
         """
         key = nonce(str(thread), f"{subject}/{target.message}", text)
         spot = spot_of(target)
@@ -55,7 +57,7 @@ class Notices:
             await self._tell_directly(target, text, key, error)
 
     async def _tell_directly(self, target: ReplyTarget, text: str, key: str, because: FootnoteError) -> None:
-        """Tell the person directly where we may not write, with what an admin can do about that."""
+        """Tell the person in a direct message if we may not write there, with what an admin can do."""
         log.warning("cannot_write", channel=target.channel, reason=str(because))
         if not target.asker:
             return
@@ -70,7 +72,7 @@ class Notices:
 
 
 class DiscordOffers:
-    """Asks where the answer was written, without a ping, or directly; only the one it is for can press."""
+    """Offers, posted without a notification where the answer was, or directly. Only the addressee can use them."""
 
     def __init__(self, app: DiscordApplication) -> None:
         self._app = app
@@ -80,6 +82,7 @@ class DiscordOffers:
         await self._app.connected()
         person = user_id(Person(offer.person))
         if offer.channel:
+            await self._check_readers(int(offer.channel))
             spot = Spot(int(offer.channel), int(offer.thread.space), silent=True)
         else:
             spot = Spot(await self._app.messages.direct_channel(person))
@@ -88,9 +91,16 @@ class DiscordOffers:
         buttons = layouts.row(*(offer_button(one, offer.id) for one in offer.actions))
         await self._app.messages.post(spot, layouts.layout(text, buttons), nonce(str(offer.thread), offer.id, "offer"))
 
+    async def _check_readers(self, place: int) -> None:
+        """Raise Denied in a private thread: its readers are fewer than its channel's, and no base is for them alone."""
+        async with api_call("look at that thread"):
+            found = await self._app.client().fetch_channel(place)
+        if isinstance(found, discord.Thread) and found.is_private():
+            raise Denied("What is said in a private thread is not kept.")
+
 
 async def answer_link(app: DiscordApplication, shown: AnsweredQuestion) -> str:
-    """Return the address of an answer that others can see; empty where there is none."""
+    """Return a link to an answer that others can see, or an empty string."""
     if shown.private or not shown.thread.space:
         return ""
     posted = await app.message_states.read(DiscordQuestionState(thread=shown.thread, message=shown.subject))
@@ -106,25 +116,25 @@ class DiscordPersonalNotices:
         self._app = app
 
     async def settings(self, channel: ThreadKey) -> ChannelSettings:
-        """Return what applies in a channel. Raises PlatformUnavailable."""
+        """Return the effective settings of a channel. Raises PlatformUnavailable."""
         await self._app.connected()
         return await self._app.channel_access.settings(channel)
 
     async def readers(self, person: Person, channel: ThreadKey) -> ReadersToday | None:
-        """Return what this person and the channel may read now; None for who may not view it any more."""
+        """Return what this person and the channel may read now, or None if they may no longer view the channel."""
         await self._app.connected()
         reader = await self._app.channel_access.reader_of_channel(person, channel)
         place = await self._app.channel_access.audience_of_channel(channel)
         return ReadersToday(reader, place) if reader is not None else None
 
     async def link(self, thread: ThreadKey, trace: str) -> str:
-        """Return the address of an answer; that of its channel where the answer is not kept any more."""
+        """Return a link to an answer, or to its channel if the answer's record expired."""
         shown = await self._app.answer_index.find(trace)
         link = await answer_link(self._app, shown) if shown is not None else ""
         return link or f"https://discord.com/channels/{thread.space}/{thread.channel}"
 
     async def has_sent(self, person: Person, notice: Notice, *, since: datetime) -> bool:
-        """Return whether the notice is among our newest direct messages to this person. Raises PlatformUnavailable."""
+        """Return whether our recent direct messages to this person include the notice. Raises PlatformUnavailable."""
         await self._app.connected()
         words = layouts.layout_text(_notice_layout(notice)).split()
         try:
@@ -148,7 +158,7 @@ def _notice_layout(notice: Notice) -> SanitizedView:
 
 
 class DiscordAnnouncements:
-    """Speaks in channels, once the gateway is connected."""
+    """Announcements in channels, once the gateway is connected."""
 
     proposals_command = "/kb proposals list"
 
@@ -156,7 +166,7 @@ class DiscordAnnouncements:
         self._app = app
 
     async def readers(self, channel: ThreadKey) -> Audience:
-        """Return the audience of a channel. Raises NotFound where there is no such channel, PlatformUnavailable."""
+        """Return the audience of a channel. Raises NotFound if there is no such channel, and PlatformUnavailable."""
         await self._app.connected()
         audience = await self._app.channel_access.audience_of_channel(channel)
         if not audience.principals:
@@ -164,7 +174,7 @@ class DiscordAnnouncements:
         return audience
 
     async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
-        """Return whether one of our newest messages there begins so. Raises PlatformUnavailable."""
+        """Return whether one of our recent messages there starts with this text. Raises PlatformUnavailable."""
         await self._app.connected()
         try:
             texts = await self._app.messages.own_texts(Spot(int(channel.channel), int(channel.space)), since)
@@ -173,7 +183,7 @@ class DiscordAnnouncements:
         return any(text.startswith(beginning) for text in texts)
 
     async def post(self, channel: ThreadKey, text: str) -> None:
-        """Say it there. Raises Denied, NotFound, PlatformUnavailable."""
+        """Post the text. Raises Denied, NotFound, PlatformUnavailable."""
         await self._app.connected()
         spot = Spot(int(channel.channel), int(channel.space))
         await self._app.messages.post(spot, layouts.text_layout(text), nonce(str(channel), "announcement", text))

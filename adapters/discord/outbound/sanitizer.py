@@ -1,15 +1,15 @@
-"""The one way out to Discord: what a message would show is made safe after all rendering.
+"""Sanitizer for everything that leaves for Discord, applied after all rendering.
 
-Every message of ours is a ``SanitizedView`` and every form a ``SanitizedForm``: what is put into them is sanitized on
-the way in. Nothing in them can be clicked and nothing reads as a mention, but for what the text itself permits, as
-data: ``Text(content, links=…)``. That nobody is pinged does not rest on it: every call allows no mention.
+Every message is a ``SanitizedView`` and every form a ``SanitizedForm``, which sanitize their content as it is added.
+Nothing is clickable or reads as a mention unless the text permits it as data: ``Text(content, links=…)``.
+Independently, every call disallows mentions, so nobody is notified.
 
-What Discord's client makes active in a message (https://support.discord.com/hc/en-us/articles/210298617, and the rules
-of its parser as https://github.com/LyricLy/parse-discord found them):
+What Discord's client makes active in a message (https://support.discord.com/hc/en-us/articles/210298617, and its
+parser's rules as found by https://github.com/LyricLy/parse-discord):
 
-- ``http://``, ``https://``, ``steam://`` wherever they stand, but for code; ``<scheme:/…>``; ``mailto:``, ``tel:``;
-- ``[label](address "title")``, with white space after the bracket, with or without ``<>``, where the label holds no
-  address itself; the address may leave its slashes out (``https:host``), and may be ``discord://``;
+- ``http://``, ``https://``, ``steam://`` anywhere outside code; ``<scheme:/…>``; ``mailto:``, ``tel:``;
+- ``[label](address "title")``, with optional white space and ``<>``, if the label contains no address; the address may
+  omit its slashes (``https:host``), and may be ``discord://``;
 - invitations by their host alone: ``discord.gg/…``;
 - ``<@…>``, ``<@&…>``, ``<#…>``, ``</…>``, ``<id:…>``, ``@everyone``, ``@here``;
 - names of threads, labels, placeholders and titles of forms: nothing.
@@ -40,9 +40,9 @@ _ADDRESS = re.compile(r"[:：]/|\bwww\.|\w\.[^\W\d_]{2,}")
 
 
 class Text(ui.TextDisplay[Any]):
-    """Markdown of ours, with what may be active in it: these links, and with ``mentions`` names of people and places.
+    """Markdown of ours with permitted content: these links and, with ``mentions``, mentions of people and places.
 
-    Where mentions may stand, addresses of Discord's own messages may too.
+    With ``mentions``, links to Discord messages are permitted too.
     """
 
     __slots__ = ("links", "mentions")
@@ -54,7 +54,7 @@ class Text(ui.TextDisplay[Any]):
 
 
 def buttons_below(*buttons: ui.Button[Any]) -> ui.View:
-    """Return buttons for below a message of plain text."""
+    """Return buttons to put below a plain text message."""
     view = ui.View(timeout=None)
     for button in buttons:
         view.add_item(button)
@@ -68,15 +68,15 @@ class SanitizedView(ui.LayoutView):
         super().__init__(timeout=None)
         for item in items:
             self.add_item(item)
-        self.stop()  # buttons are found by their ids, so the library need not remember it
+        self.stop()  # the library need not track it, because buttons are found by their ids
 
     @property
     def links(self) -> frozenset[str]:
-        """Every address that a text in it permits."""
+        """Every address that one of its texts permits."""
         return frozenset[str]().union(*(one.links for one in self.walk_children() if isinstance(one, Text)))
 
     def add_item(self, item: ui.Item[Any]) -> "SanitizedView":
-        """Add this, sanitized. Texts that have become too long for a message lose their end."""
+        """Add an item, sanitized. If the message becomes too long, its longest text is cut."""
         super().add_item(item)
         for part in _with_children(item):
             _sanitize(part)
@@ -89,7 +89,7 @@ class SanitizedView(ui.LayoutView):
 
 
 class SanitizedForm(ui.Modal):
-    """A form that is safe to open; the library need not remember it: its answer is known by the id."""
+    """A form that is safe to open. The library need not track it, because its submission is identified by the id."""
 
     def __init__(self, title: str, custom_id: str, *items: ui.Item[Any]) -> None:
         super().__init__(title=label(title), custom_id=custom_id, timeout=None)
@@ -101,17 +101,17 @@ class SanitizedForm(ui.Modal):
 
 
 def choice(name: str, value: str) -> app_commands.Choice[str]:
-    """Return one line of what completes a command's option."""
+    """Return one completion of a command's option."""
     return app_commands.Choice(name=label(name)[:100] or "…", value=value[:100])
 
 
 def label(text: str) -> str:
-    """Return a text for where Discord knows no markup: a label, a title, a thread's name. Never longer."""
+    """Return a text without markup for a label, a title or a thread's name. Never longer than before."""
     return one_line(text)[: len(text)]
 
 
 def _with_children(item: Any) -> Iterator[Any]:
-    yield getattr(item, "item", item)  # a dynamic item wraps the one that is shown
+    yield getattr(item, "item", item)  # a dynamic item wraps the visible one
     for child in getattr(item, "children", None) or ():
         yield from _with_children(child)
     for name in ("accessory", "component"):
@@ -120,13 +120,13 @@ def _with_children(item: Any) -> Iterator[Any]:
 
 
 def _sanitize(part: Any) -> None:
-    """Sanitize what this part would show, in place."""
+    """Sanitize this part's visible content in place."""
     if isinstance(part, ui.TextDisplay):
         part.content = _safe(part, part.content)
     if isinstance(part, ui.Button):
         part.label = label(part.label) if part.label else part.label
         if not (part.url and _OWN_MESSAGE.fullmatch(part.url)):
-            part.url = None  # a button of ours leads to a message of Discord's own, or nowhere
+            part.url = None  # our buttons may link to Discord messages only
     if isinstance(part, ui.Label):
         part.text = label(part.text)
         part.description = label(part.description) if part.description else part.description
@@ -149,7 +149,7 @@ def _safe(part: ui.TextDisplay[Any], content: str) -> str:
 
 
 def _shorten(part: ui.TextDisplay[Any], limit: int) -> str:
-    """Return a text's beginning, sanitized again: a link that was cut is not a permitted one."""
+    """Return a text's beginning, sanitized again, because a link that was cut is not permitted."""
     kept = part.content
     while len(kept) > max(limit, 1):
         cut = kept[: max(limit, 1) - 1 - (len(kept) - limit) // 8]
@@ -161,13 +161,13 @@ def _shorten(part: ui.TextDisplay[Any], limit: int) -> str:
 
 
 def links_in(text: str) -> frozenset[str]:
-    """Return the addresses that are active in a text of ours that was sanitized already."""
+    """Return the active addresses in a text of ours that is already sanitized."""
     found = (match.groups() for match in _LINK.finditer(text))
     return frozenset(masked or quiet for _, masked, quiet, _ in found if masked or quiet)
 
 
 def markdown(text: str, links: frozenset[str] = frozenset(), *, mentions: bool = False) -> str:
-    """Markdown in which nothing is active but these links, written so that they cannot be read otherwise."""
+    """Return Markdown in which only these links are active, written unambiguously."""
     text = remove_controls(text)
     pieces: list[str] = []
     last = 0
@@ -178,7 +178,7 @@ def markdown(text: str, links: frozenset[str] = frozenset(), *, mentions: bool =
 
 
 def _active(text: str, links: frozenset[str], *, mentions: bool) -> str:
-    """Sanitize text outside code, except the links that are permitted."""
+    """Sanitize text outside code, except permitted links."""
     kept: list[str] = []
     last = 0
     for match in _LINK.finditer(text):
@@ -203,7 +203,7 @@ def _permit(match: re.Match[str], links: frozenset[str], *, mentions: bool) -> s
 
 
 def _without_closing(bare: str) -> tuple[str, str]:
-    """Split an address in a sentence from what only closes the sentence: punctuation, marks, citations."""
+    """Split an address in a sentence from what only ends the sentence: punctuation, marks and citations."""
     address = bare.rstrip(_CLOSING)
     while cited := _CITED.search(address, max(0, len(address) - 6)):
         address = address[: cited.start()].rstrip(_CLOSING)
@@ -222,10 +222,10 @@ Span = tuple[int, int]
 
 
 def code_spans(text: str) -> list[Span]:
-    """Return the start and the end of each piece of code, in order; nothing where it is not certain.
+    """Return the (start, end) of each piece of code, in order, or an empty list if that is ambiguous.
 
-    Fences are lines of their own at the left edge; spans begin and end on one line, with single backticks; no style
-    could begin before a piece and end in it, and no label end in it.
+    Fences must be separate lines at the left edge. Spans must start and end on one line, with single backticks. No
+    style may start before a piece and end in it, and no label may end in it.
     """
     spans = _fences_and_spans(text)
     styles = set[str]()
@@ -239,13 +239,13 @@ def code_spans(text: str) -> list[Span]:
 
 
 def _fences_and_spans(text: str) -> list[Span] | None:
-    """Return fences and spans in order; None when a line could be read in another way."""
+    """Return fences and spans in order, or None if a line is ambiguous."""
     spans: list[Span] = []
     opened, position = -1, 0
     for line in text.split("\n"):
         if opened >= 0 and line == "```":
             if not text[opened:position].partition("\n")[2].strip():
-                return None  # an empty fence ends elsewhere for Discord
+                return None  # Discord ends an empty fence elsewhere
             spans.append((opened, position + len(line)))
             opened = -1
         elif opened < 0 and _FENCE.match(line):
@@ -262,7 +262,7 @@ def _fences_and_spans(text: str) -> list[Span] | None:
 
 
 def _inline_spans(line: str, position: int) -> list[Span] | None:
-    """Return the code spans of a line that starts at this position; None when they could be read in another way."""
+    """Return the code spans of a line that starts at this position, or None if they are ambiguous."""
     ticks = [n for n, character in enumerate(line) if character == "`"]
     pairs = list(zip(ticks[::2], ticks[1::2], strict=False))
     uncertain = len(ticks) % 2 or "``" in line or "\\`" in line

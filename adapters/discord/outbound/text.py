@@ -1,6 +1,6 @@
-"""Core's Markdown and lines as Discord writes them: no ping, no link but to a source, nothing cut in half.
+"""Core's Markdown and lines in Discord's dialect, without mentions and with links to sources only. Pure functions.
 
-Every function is pure. Where a text appears, and with which buttons, is decided in ``layouts``.
+``layouts`` decides where a text appears and with which buttons.
 """
 
 import re
@@ -21,8 +21,8 @@ THREAD_NAME_LIMIT = 100
 LABEL_LIMIT = 80
 TITLE_LIMIT = 90
 SOURCES_LIMIT = 1_400  # characters of a source list below the last piece of an answer
-LINK_LIMIT = 400  # a longer address stays out: it would crowd out the text
-TABLE_WIDTH = 76  # characters of a line of code that Discord's window shows beside its lists before it wraps it
+LINK_LIMIT = 400  # a longer address is left out, because it would crowd out the text
+TABLE_WIDTH = 76  # characters of a code line that fit Discord's window beside its lists
 
 _ZERO_WIDTH = "\u200b"
 _MENTION = re.compile(r"@(?=everyone\b|here\b)|<(?=@|#|id:|/|sound:)", re.IGNORECASE)
@@ -39,7 +39,7 @@ _SHOWN = {
     PrincipalKind.USER: "<@{}>",
     GUILD: "everybody in this server",
 }
-_CELL_MARKUP = re.compile(r"(\*\*|__|`)([^*_`\n]+)\1")  # in code every sign of it would be seen
+_CELL_MARKUP = re.compile(r"(\*\*|__|`)([^*_`\n]+)\1")  # code would show the markup
 _SPECIAL = re.compile(r"([\\*_~`|>\[\]()#])")
 
 
@@ -49,26 +49,26 @@ def without_mentions(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Return a title or a name: shown as it is, on one line, with no Markdown in it coming alive."""
+    """Return a title or name on one line, with its Markdown escaped."""
     return without_mentions(_SPECIAL.sub(r"\\\1", " ".join(text.split())))
 
 
 def clip(text: str, limit: int) -> str:
-    """At most ``limit`` characters, the last an ellipsis where something is missing."""
+    """Return at most ``limit`` characters, with an ellipsis if the text was cut."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
 def thread_name(question: str) -> str:
-    """Return the name of a question's thread: its first words, as plain text, never empty."""
+    """Return a thread name for a question: its first words as plain text, never empty."""
     words = re.sub(r"<[@#:/][^>]*>|[*_~`|>#\\]", " ", question)
     return clip(without_mentions(" ".join(words.split())), THREAD_NAME_LIMIT) or "Question"
 
 
 def markdown(text: str) -> str:
-    """Return an answer's text in Discord's dialect, without links that hide where they lead and without mentions.
+    """Return an answer's text in Discord's dialect, without mentions and without links that hide their target.
 
-    Tables become code, since Discord shows none, and wide ones lists; headings below the third level become bold;
-    images their caption.
+    Discord shows no tables, so tables become code, and wide ones become lists. Headings below the third level become
+    bold, and images become their captions.
     """
     lines: list[str] = []
     rows: list[str] = []
@@ -96,21 +96,21 @@ def _table(rows: list[str]) -> list[str]:
     cells = [row + [""] * (width - len(row)) for row in cells]
     plain = [[_CELL_MARKUP.sub(r"\2", cell) for cell in row] for row in cells]
     widths = [max(len(row[column]) for row in plain) for column in range(width)]
-    if sum(widths) + 2 * (width - 1) > TABLE_WIDTH:  # wrapped lines of code are no table any more
+    if sum(widths) + 2 * (width - 1) > TABLE_WIDTH:  # a table in code is unreadable once its lines wrap
         return [_row_as_item(cells[0], row) for row in cells[1:]]
     drawn = ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in plain]
     return ["```", drawn[0], "  ".join("─" * size for size in widths), *drawn[1:], "```"]
 
 
 def _row_as_item(header: list[str], row: list[str]) -> str:
-    """Write a row of a wide table as a list item: its first cell, then each other behind its column's name."""
+    """Return a row of a wide table as a list item: its first cell, then each other cell after its column's name."""
     first, names = row[0].strip("*_ "), [name.strip("*_ ") for name in header[1:]]
     named = [f"{name}: {cell}" if name else cell for name, cell in zip(names, row[1:], strict=True) if cell]
     return "- " + " · ".join([f"**{first}**", *named] if first else named)
 
 
 def _open_links(text: str) -> str:
-    """Write links as their words, then the address; the sanitizer decides which are links."""
+    """Write links as their words followed by the address. The sanitizer decides which are links."""
     text = _IMAGE.sub(r"\1", text)
     return _MASKED.sub(lambda m: f"<{m[2]}>" if m[1].strip() == m[2] else f"{m[1]} (<{m[2]}>)", text)
 
@@ -121,10 +121,9 @@ def _outside_code(text: str, change: Callable[[str], str]) -> str:
 
 
 def principal_name(principal: str) -> str:
-    """Return a principal as people see it: a role, a channel or a person by name, a server as everybody in it.
+    """Return a principal's display name: a mention of a role, channel or person, or "everybody in this server".
 
-    These mentions are for the eye: whatever shows them sends them with no mention allowed. A principal of another
-    platform stays as it is written.
+    The caller must send these mentions with notifications disallowed. A principal of another platform stays unchanged.
     """
     try:
         named = Principal.parse(principal)
@@ -135,7 +134,7 @@ def principal_name(principal: str) -> str:
 
 
 def link(address: str | None) -> str:
-    """Return the address where it is one that a browser opens; else empty."""
+    """Return the address if a browser can open it, or an empty string."""
     url = (address or "").strip()
     try:
         parts = urlsplit(url)
@@ -146,7 +145,7 @@ def link(address: str | None) -> str:
 
 
 def link_citations(text: str, citations: Sequence[Citation]) -> str:
-    """Every ``[n]`` as a link to its source, where the source has an address; code is left alone."""
+    """Return the text with each ``[n]`` outside code linked to its source, if the source has an address."""
     addresses = {citation.n: link(citation.url) for citation in citations}
 
     def marker(match: re.Match[str]) -> str:
@@ -157,9 +156,9 @@ def link_citations(text: str, citations: Sequence[Citation]) -> str:
 
 
 def answer_parts(text: str, citations: Sequence[Citation]) -> tuple[str, ...]:
-    """Return an answer in messages of at most 2,000 characters; code fences and citations stay whole.
+    """Return an answer as messages of at most 2,000 characters. Code fences and citations stay whole.
 
-    Markers are links wherever the addresses leave room for that.
+    Citation markers become links if there is room for the addresses.
     """
     written = markdown(text)
     for limit in (MESSAGE_LIMIT, 1_500, 1_000):
@@ -170,7 +169,7 @@ def answer_parts(text: str, citations: Sequence[Citation]) -> tuple[str, ...]:
 
 
 def source_lines(citations: Sequence[Citation]) -> str:
-    """Return the numbered list of sources in small print: title, place, date; the title is the link."""
+    """Return the numbered sources in small print, with linked title, place and date."""
     lines: list[str] = []
     for citation in citations:
         line = "-# " + _source(citation)
@@ -191,7 +190,7 @@ def _source(citation: Citation) -> str:
 
 
 def quote_blocks(question: str, citations: Sequence[Citation], withheld: int) -> str:
-    """Return the exact passages behind an answer, each below its source, as one Markdown text."""
+    """Return the passages behind an answer as one Markdown text, each below its source."""
     head = f"**Passages behind the answer to “{escape(clip(question, 200))}”**"
     blocks = [head, *(f"{_source(one)}\n{_block_quote(one.quote)}" for one in citations)]
     if withheld:
@@ -205,21 +204,21 @@ def _block_quote(passage: str) -> str:
 
 
 def _literal(line: str) -> str:
-    """Return a line of a passage as it is written: none of its signs comes alive as Markdown."""
+    """Return a line of a passage with all its Markdown escaped."""
     return without_mentions(_SPECIAL.sub(r"\\\1", line))
 
 
-SMALL_PRINT = 600  # characters of a message that are left for what is beside the lines
+SMALL_PRINT = 600  # characters of a message reserved for content beside the lines
 
 
 def markdown_lines(lines: Iterable[Line]) -> str:
-    """Lines as one text, with places and people by the names that Discord has; at most what a message takes."""
+    """Return lines as one text with Discord's names of places and people, cut to fit a message."""
     return clip("\n".join("".join(map(_span, line)) for line in lines), LAYOUT_TEXT_LIMIT - SMALL_PRINT) or "…"
 
 
 def _span(span: Span) -> str:
     match span.style:
-        case Style.PLAIN | Style.LINK:  # which addresses are links is the sanitizer's to decide
+        case Style.PLAIN | Style.LINK:  # the sanitizer decides which addresses are links
             return markdown(span.text)
         case Style.STRONG:
             return f"**{words}**" if (words := escape(span.text)) else ""

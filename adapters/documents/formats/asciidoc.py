@@ -1,6 +1,6 @@
-"""AsciiDoc as Markdown, line by line, so that every line keeps its number.
+"""AsciiDoc to Markdown, line by line, so that every line keeps its number.
 
-Read: headings, lists, tables, listings, notes, links, attributes of the document. Not read: includes and conditions.
+Supported: headings, lists, tables, listings, notes, links, document attributes. Not supported: includes and conditions.
 """
 
 import re
@@ -42,7 +42,7 @@ _INLINE: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """Return the text as Markdown with the lines of its source."""
+    """Return the text as Markdown with its source lines."""
     source = decode(data).split("\n")
     reading = _Reading(source)
     lines = reading.lines()
@@ -60,22 +60,22 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 class _Reading:
-    """One reading from the first line to the last."""
+    """Line reader of one document, from the first line to the last."""
 
     def __init__(self, source: list[str]) -> None:
         self._source = source
         self._at = 0
-        self._label = ""  # what is said of the next block in brackets
+        self._label = ""  # attributes in brackets before the next block
         self._included = 0
         self.attributes: dict[str, str] = {}
 
     def notes(self) -> Iterator[str]:
-        """Yield what was left out."""
+        """Yield notes on content that was left out."""
         if self._included:
             yield f"files included in this one not read: {self._included}"
 
     def lines(self) -> list[tuple[int, str]]:
-        """(Line of the source from 1, Markdown) of everything."""
+        """Return (source line from 1, Markdown) of every line."""
         found: list[tuple[int, str]] = []
         while self._at < len(self._source):
             number = self._at + 1
@@ -90,24 +90,24 @@ class _Reading:
         return found
 
     def _line(self, line: str) -> str:
-        """Return a line outside of blocks."""
+        """Convert a line outside of blocks."""
         for pattern, written in _LINES:
             if found := pattern.match(line):
                 return written(self, found)
         return self._inline(line)
 
     def attribute(self, found: re.Match[str]) -> str:
-        """Remember what an attribute of the document is."""
+        """Store the value of a document attribute."""
         self.attributes[found[1].strip("!").lower()] = self._inline(found[2])
         return ""
 
     def macro(self, found: re.Match[str]) -> str:
-        """Count what is included."""
+        """Count an include; drop the line."""
         self._included += found[0].startswith("include::")
         return ""
 
     def label(self, found: re.Match[str]) -> str:
-        """Remember what the next block is; say it of a note, and who is quoted."""
+        """Store the attributes of the next block; return a lead-in for a note or a quote."""
         self._label = found[1]
         if quoted := _QUOTED.match(found[1]):
             source = quoted[1].replace('"', "")
@@ -115,26 +115,26 @@ class _Reading:
         return f"{found[1].capitalize()}:" if found[1] in _NOTES else ""
 
     def led(self, found: re.Match[str], before: str, after: str = "") -> str:
-        """Return the words that a mark leads to, in Markdown's own marks."""
+        """Return the words after a mark, with Markdown's mark instead."""
         return f"{before}{self._inline(found['words'])}{after}"
 
     def item(self, found: re.Match[str]) -> str:
-        """Return an item of a list, by the depth of its marks."""
+        """Return a list item, indented by the depth of its mark."""
         mark = found[1]
         depth = len(mark) if mark[0] in "*." else 1
         return self.led(found, f"{'  ' * (depth - 1)}{'-' if mark[0] in '*-' else '1.'} ")
 
     def term(self, found: re.Match[str]) -> str:
-        """Return a term with its definition."""
+        """Return a term with its definition as a list item."""
         return f"- {self._inline(found[2])}: {self._inline(found['words'] or '')}".rstrip()
 
     def _delimited(self, number: int, mark: str) -> list[tuple[int, str]]:
-        """Return a block between two lines alike: a listing in fences, a comment left out, anything else its lines."""
+        """Convert a delimited block: a listing to fences, a comment to blank lines, anything else to plain lines."""
         label, self._label = self._label, ""
         kind = mark[0]
         start = self._at
         if kind in "=*_" or mark == "--":
-            return [(number, "")]  # of examples, sidebars and quotes the lines are read like all others
+            return [(number, "")]  # the lines of examples, sidebars and quotes are read like all others
         while self._at < len(self._source) and self._source[self._at].rstrip() != mark.rstrip(
             "abcdefghijklmnopqrstuvwxyz"
         ):
@@ -150,7 +150,7 @@ class _Reading:
         return [(number, f"{fence}{language[1] if language else ''}"), *listing, (end, fence)]
 
     def _table(self, number: int, mark: str) -> list[tuple[int, str]]:
-        """Read a table: by its lines, else in as many columns as stated or as the first row has."""
+        """Convert a table, with the stated number of columns or that of the first row."""
         label, self._label = self._label, ""
         rows: list[list[str]] = []
         cells: list[str] = []
@@ -179,12 +179,12 @@ class _Reading:
         return [(number, ""), *((number, line) for line in text.split("\n")), (number, "")]
 
     def _next_begins(self, separator: str) -> bool:
-        """Whether the next line that says something begins a cell or ends the table."""
+        """Return whether the next non-empty line begins a cell or ends the table."""
         following = next((line.strip() for line in self._source[self._at : self._at + 50] if line.strip()), separator)
         return following.startswith(separator) or bool(_STYLED.match(following))
 
     def _inline(self, text: str) -> str:
-        """Markup within a line, outside of code."""
+        """Convert inline markup outside of code."""
         pieces = re.split(r"(`[^`\n]+`)", text)
         return "".join(piece if i % 2 else self._words(piece) for i, piece in enumerate(pieces))
 
@@ -210,19 +210,19 @@ _LINES: tuple[tuple[re.Pattern[str], Callable[[_Reading, re.Match[str]], str]], 
     (_LISTED, _Reading.item),
     (_DEFINED, _Reading.term),
 )
-"""What a line is, in the order in which it is asked."""
+"""Patterns of lines, in the order in which they are tried."""
 
 _STYLED = re.compile(r"^(?:\d+\+|\.\d+\+|\d+\*)?[<^>.]{0,2}[adehlmsv]?\|")
 
 
 def _linked(words: str, address: str) -> str:
-    """Return a link's words with its address; what follows the words after a comma says how it opens."""
+    """Return a link with its words, without the options after a comma."""
     shown = re.sub(r",\s*(?:window|role|opts|title)=.*$", "", words.rstrip("^")).strip('"') or address.rstrip("^")
     return f"[{shown}]({address})" if shown != address and "//" in address else shown
 
 
 def _columns(stated: str) -> int:
-    """How many columns "1,2,3" or "3*" are."""
+    """Return the number of columns of "1,2,3" or "3*"."""
     total = 0
     for part in stated.split(",") if "," in stated else stated.split(";"):
         times = re.match(r"\s*(\d+)\*", part)
@@ -231,7 +231,7 @@ def _columns(stated: str) -> int:
 
 
 def _cells(line: str, separator: str) -> list[str]:
-    """Return the cells of a line. Before a separator its style may stand: `a|`, `2+|`."""
+    """Return the cells of a line. A cell's style may precede its separator: `a|`, `2+|`."""
     if separator in ",:":
         return [cell.strip().strip('"') for cell in line.split(separator)]
     pieces = re.split(

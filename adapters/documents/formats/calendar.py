@@ -1,4 +1,4 @@
-"""iCalendar: each event, task and note with when, where and who. Invitations inside mail are read by the same code."""
+"""iCalendar: each event, task and note with time, place and people. Invitations in mails use the same code."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _ORDER = {"1": "first", "2": "second", "3": "third", "4": "fourth", "-1": "last"
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """Return the calendar's entries in its order, each under its title."""
+    """Return the calendar's entries in order, each under its title."""
     calendars = _calendars(data)
     blocks = [Block(text, label=label) for calendar in calendars for label, text in _entries(calendar)]
     if not blocks:
@@ -35,7 +35,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def invitation(data: bytes) -> str:
-    """Return what an invitation in a mail says; empty for one that cannot be read."""
+    """Return the text of an invitation in a mail, or "" if it cannot be read."""
     try:
         return "\n\n".join(text for calendar in _calendars(data) for _, text in _entries(calendar))
     except DocumentRejected:
@@ -55,7 +55,7 @@ def _calendars(data: bytes) -> list[Any]:
 
 
 def _entries(calendar: Any) -> Iterator[tuple[str, str]]:
-    """Yield what to call each entry of a calendar, and its Markdown."""
+    """Yield (label, Markdown) of each entry of a calendar."""
     count = 0
     for entry in calendar.walk():
         if entry.name not in _KINDS or count >= MAX_EVENTS:
@@ -84,7 +84,7 @@ def _facts(calendar: Any, entry: Any) -> Iterator[tuple[str, str]]:
 
 
 def _when(entry: Any) -> str:
-    """From when to when, with the day of the week; the last day of what takes whole days is told, not the day after."""
+    """Return start and end with weekdays; for whole days, the last day instead of iCalendar's exclusive end."""
     start, end = _value(entry, "DTSTART"), _value(entry, "DTEND")
     if start is None:
         return ""
@@ -120,7 +120,7 @@ def _day(entry: Any) -> str:
 
 
 def _repeats(entry: Any) -> str:
-    """Return the rule of an entry that comes again in words; its parts as they are where it is an unusual one."""
+    """Return a recurrence rule in words; unusual parts stay as they are."""
     rule = entry.get("RRULE")
     rule = rule[0] if isinstance(rule, list) and rule else rule
     if not isinstance(rule, dict):
@@ -149,7 +149,7 @@ def _weekday(code: str) -> str:
 
 
 def _person(value: Any) -> str:
-    """Return a name with its address, and what they answered."""
+    """Return a name with its address and its answer."""
     if value is None:
         return ""
     address = re.sub(r"(?i)^mailto:", "", str(value)).strip()

@@ -1,7 +1,7 @@
-"""Exports of Slack and Discord: what was said in a channel, with names, by day, each thread together.
+"""Exports of Slack and Discord: messages of a channel with names, by day, each thread together.
 
-Slack exports a ZIP of folders with a JSON file a day; its tools also single files of messages. Discord has no export of
-its own: the JSON of DiscordChatExporter is read.
+Slack exports a ZIP with one JSON file per day and channel; other Slack tools export single files of messages. Discord
+has no export of its own, so the JSON of DiscordChatExporter is read.
 """
 
 import html
@@ -23,7 +23,7 @@ from core.model.errors import DocumentRejected, NoText
 
 MAX_MESSAGES = 200_000
 STRETCH_CHARS = 1_200
-"""Messages outside of threads that are cited together."""
+"""Size up to which messages outside of threads are grouped for citation."""
 
 _DAY = re.compile(r"(?:.*/)?(?P<channel>[^/]+)/\d{4}-\d\d-\d\d\.json")
 _MENTION = re.compile(r"<(?P<mark>[@#!])(?P<id>[^<>|]{1,80})(?:\|(?P<label>[^<>]{0,200}))?>")
@@ -36,18 +36,18 @@ _SAID_ON_DISCORD = frozenset(("Default", "Reply", "ThreadStarterMessage", "0", "
 
 @dataclass(frozen=True, slots=True)
 class _Message:
-    """One message, whatever platform it comes from."""
+    """One message, independent of the platform."""
 
     id: str
     author: str
     moment: datetime
     text: str
     thread: str = ""
-    """The id of the message that it answers, or that its thread began with."""
+    """The id of the message that it answers, or of its thread's first message."""
 
 
 def read_slack_export(name: str, data: bytes) -> ParsedDocument:
-    """Return the channels of a workspace's export, each under its name."""
+    """Return the channels of a workspace export, each under its name."""
     blocks: list[Block] = []
     with open_package(data) as package:
         names = _names(_json(package, "users.json")) if _member(package, "users.json") else {}
@@ -73,7 +73,7 @@ def read_slack_export(name: str, data: bytes) -> ParsedDocument:
 
 
 def read_messages(name: str, data: bytes) -> ParsedDocument:
-    """Return the messages of one channel: a list of Slack's, or an export of DiscordChatExporter."""
+    """Return the messages of one channel: a list of Slack messages, or an export of DiscordChatExporter."""
     try:
         value = json.loads(decode(data))
     except (ValueError, RecursionError) as error:
@@ -103,11 +103,11 @@ def _json(package: zipfile.ZipFile, name: str) -> Any:
     try:
         return json.loads(decode(part(package, path)))
     except (ValueError, RecursionError):
-        return None  # a day that is damaged; the others are read
+        return None  # a damaged day is skipped
 
 
 def _names(users: Any) -> dict[str, str]:
-    """Return the name of each member, as people see it in the channel."""
+    """Return the display name of each member by id."""
     return {_word(user.get("id")): _slack_name(_object(user.get("profile")), user) for user in _objects(users)}
 
 
@@ -130,7 +130,7 @@ def _slack_messages(listed: Any, names: Mapping[str, str]) -> Iterator[_Message]
 
 
 def _slack_text(message: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """Return what a message says: its text, what other apps attached to it, the names of its files."""
+    """Return the text of a message, its attachments from other apps, and its file names."""
     pieces = [_word(message.get("text"))]
     for attached in _objects(message.get("attachments")):
         shown = [_word(attached.get(key)) for key in ("pretext", "title", "text")]
@@ -142,7 +142,7 @@ def _slack_text(message: Mapping[str, Any], names: Mapping[str, str]) -> str:
 
 
 def _plain(text: str, names: Mapping[str, str]) -> str:
-    """Slack's own markup as words: people and channels by name, links with their addresses."""
+    """Convert Slack's markup to plain text: people and channels by name, links with their addresses."""
 
     def called(match: re.Match[str]) -> str:
         known = match["label"] or names.get(match["id"]) or ("" if match["mark"] == "@" else match["id"])
@@ -200,7 +200,7 @@ def _from_iso(text: Any) -> datetime | None:
 
 
 def _blocks(channel: str, messages: Sequence[_Message]) -> Iterator[Block]:
-    """Threads each by themselves, other messages in stretches of a day."""
+    """Yield one block per thread, and blocks of other messages by day."""
     heading = f"# {channel}\n\n"
     for group in _groups(messages):
         first = group[0]
@@ -211,7 +211,7 @@ def _blocks(channel: str, messages: Sequence[_Message]) -> Iterator[Block]:
 
 
 def _groups(messages: Iterable[_Message]) -> Iterator[list[_Message]]:
-    """Yield messages that belong together, oldest first: one with all its answers, or some of one day."""
+    """Yield groups of messages, oldest first: one with all its answers, or several of one day."""
     ordered = sorted({message.id: message for message in messages}.values(), key=lambda message: message.moment)
     by_id = {message.id: message for message in ordered}
     threads: dict[str, list[_Message]] = {}
@@ -232,7 +232,7 @@ def _groups(messages: Iterable[_Message]) -> Iterator[list[_Message]]:
 
 
 def _root(message: _Message, by_id: Mapping[str, _Message]) -> str:
-    """Return the message at the beginning of the answers that this one belongs to."""
+    """Return the id of the message that starts the thread of this one."""
     seen: set[str] = set()
     while message.thread and message.thread != message.id and message.id not in seen:
         seen.add(message.id)
@@ -248,7 +248,7 @@ def _goes_with(group: Sequence[_Message], message: _Message) -> bool:
 
 
 def _one_paragraph(text: str) -> str:
-    """Return a message without blank lines, and without what would be a heading."""
+    """Return a message without blank lines, with "#" at line starts escaped."""
     return re.sub(r"(?m)^(#{1,6}\s)", r"\\\1", re.sub(r"\n\s*\n+", "\n", text))
 
 
@@ -274,7 +274,7 @@ _STAMP = re.compile(r'"ts"\s*:\s*"\d{10}\.\d{4,6}"')
 
 
 def _are_messages(known: str | None, head: str) -> bool:
-    """Whether JSON is messages of Slack, or of a channel of Discord."""
+    """Return whether JSON contains messages of Slack, or of a Discord channel."""
     if known not in (None, "application/json") or head.lstrip()[:1] not in ("{", "["):
         return False
     slack = _SLACK.match(head) and _STAMP.search(head[:8_000]) and '"text"' in head[:8_000]

@@ -1,4 +1,4 @@
-"""CSV and TSV: the delimiter found out, the header repeated in every stretch, the lines kept."""
+"""CSV and TSV: delimiter detection, a header in every part of the table, and source lines."""
 
 import csv
 import re
@@ -16,13 +16,13 @@ from core.model.errors import DocumentRejected, NoText
 
 MAX_ROWS = 300_000
 FIELD_CHARS = 1_000_000
-_DELIMITERS = ";\t|,"  # of two that fit as well, the comma is the one that may belong to numbers
+_DELIMITERS = ";\t|,"  # on a tie, not the comma, which may be part of numbers
 _NUMBER = re.compile(r"[-+(]?(?:[$€£]|CHF|EUR) ?\d[\d.,'’ \xa0]*\)?|[-+(]?\d[\d.,'’ \xa0]*(?: ?(?:[%€$£]|CHF|EUR))?\)?")
 _DECIMAL_COMMA = re.compile(r"\d,\d")
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """Return the rows as tables, each with its line."""
+    """Return the rows as tables with source lines."""
     text = decode(data)
     delimiter = _stated_delimiter(text) or sniff(text)
     if re.match(r"sep=.\n", text):
@@ -41,7 +41,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def sniff(text: str) -> str:
-    """Return the delimiter that cuts the first lines into the same number of fields, the more the better."""
+    """Return the delimiter that splits the first lines into equal numbers of fields, preferring more fields."""
     sample = "\n".join(text[:64_000].split("\n")[:60])
     best, best_score = ",", 0.0
     for delimiter in _DELIMITERS:
@@ -61,7 +61,7 @@ def sniff(text: str) -> str:
 
 
 def _are_decimals(sample: str) -> bool:
-    """Whether most commas are between digits, as in 12,50."""
+    """Return whether most commas are between digits, as in 12,50."""
     return len(_DECIMAL_COMMA.findall(sample)) > 0.8 * sample.count(",")
 
 
@@ -71,7 +71,7 @@ def _stated_delimiter(text: str) -> str | None:
 
 
 def _rows(text: str, delimiter: str) -> tuple[list[list[str]], list[int], list[str]]:
-    """Return filled rows, the 1-based line at which each begins, and what to note."""
+    """Return non-empty rows, the 1-based line at which each begins, and notes."""
     csv.field_size_limit(FIELD_CHARS)
     rows: list[list[str]] = []
     lines: list[int] = []
@@ -105,7 +105,7 @@ def _table(rows: list[list[str]], lines: list[int]) -> Iterator[Block]:
 
 
 def _single_column(rows: list[list[str]], lines: list[int]) -> Iterator[Block]:
-    """Yield a list: the first entry names it when it looks unlike the others; cut into stretches of 40."""
+    """Yield a one-column table as lists of 40 entries, each introduced by the first entry."""
     entries = [row[0] for row in rows]
     for first, last in pairwise([*range(1, len(entries), 40), len(entries)]):
         items = "\n".join(f"- {' '.join(entry.split())}" for entry in entries[first:last])

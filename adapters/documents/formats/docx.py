@@ -1,8 +1,8 @@
-"""DOCX: paragraphs, headings by style, lists, tables, text boxes, notes, page headers, in the order of the document.
+"""DOCX: headings by style, paragraphs, lists, tables, text boxes, notes and page headers, in document order.
 
-python-docx opens the file and resolves styles; the body is walked element by element, because content controls,
-text boxes and nested tables are not in its paragraph list. What is left out (deleted text of tracked changes, pictures
-without alternative text, embedded files) is named in the notes.
+python-docx opens the file and resolves styles. The body is walked element by element, because python-docx's paragraph
+list lacks content controls, text boxes and nested tables. The notes list what is left out (deleted text of tracked
+changes, images without alternative text, embedded files).
 """
 
 import re
@@ -27,7 +27,7 @@ _PAGE_NUMBER = re.compile(r"[\W\d]*(?:page|seite|p\.?)?[\W\d]*(?:of|von|/)?[\W\d
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """Return the body as Markdown, footnotes and endnotes after it."""
+    """Return the body as Markdown, followed by footnotes and endnotes."""
     document = _open(open_transitional(data))
     walk = Walk(_Styles(document), _numbering_formats(document))
     walk.comments = _comments(document, walk)
@@ -62,7 +62,7 @@ class Piece:
 
     @property
     def markdown(self) -> str:
-        """The piece as it stands in the Markdown."""
+        """The piece as Markdown."""
         if self.kind == "title":
             return f"# {self.text}"
         if self.kind == "heading":
@@ -70,7 +70,7 @@ class Piece:
         return self.text
 
     def as_heading(self) -> "Piece":
-        """In a document without heading styles, a short bold line is one."""
+        """Return a short bold line as a heading, for documents without heading styles."""
         short = len(self.text) < 90 and "\n" not in self.text and not self.text.endswith((".", ",", ";"))
         if self.kind == "paragraph" and self.bold and short:
             return Piece("heading", self.text.replace("**", "").strip(), 2)
@@ -79,7 +79,7 @@ class Piece:
 
 @dataclass(slots=True)
 class Walk:
-    """One pass over a document's elements; counts headings and list numbers on its way."""
+    """One pass over a document's elements that counts headings and list numbers."""
 
     styles: "_Styles"
     formats: dict[tuple[str, str], str]
@@ -89,7 +89,7 @@ class Walk:
     counters: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def blocks(self, parent: Any, depth: int = 0) -> Iterator[Piece]:
-        """Yield the pieces below an element that holds paragraphs and tables."""
+        """Yield the pieces below an element with paragraphs and tables."""
         if depth > MAX_DEPTH:
             raise DocumentRejected("This document is nested too deeply to be read.")
         for child in parent:
@@ -121,7 +121,7 @@ class Walk:
                 yield Piece("comment", f"[{comment}]")
 
     def item(self, element: Any, text: str) -> Piece | None:
-        """Return the paragraph as a list item, when it is one."""
+        """Return the paragraph as a list item, or None if it is none."""
         if (number := self.styles.numbering(element)) is None:
             return None
         list_id, level = number
@@ -137,7 +137,7 @@ class Walk:
         return Piece("item", f"{'  ' * min(level, 6)}{mark} {text}", level)
 
     def table(self, element: Any, depth: int) -> Iterator[Piece]:
-        """Yield a table; one with a single cell only frames its content."""
+        """Yield a table, or only the content of a table with one column."""
         rows = [list(_own(row, f"{W}tc")) for row in _own(element, f"{W}tr")]
         if max(map(len, rows), default=0) <= 1:
             for cell in (cell for row in rows for cell in row):
@@ -151,7 +151,7 @@ class Walk:
             yield Piece("table", text)
 
     def row(self, cells: list[Any], above: dict[int, str], depth: int) -> list[str]:
-        """Return a row's texts; a cell merged downwards is repeated, one merged to the right leaves blanks."""
+        """Return a row's texts; vertically merged cells repeat, horizontally merged cells leave blanks."""
         texts: list[str] = []
         for cell in cells:
             merged = cell.find(f"{W}tcPr/{W}vMerge")
@@ -165,13 +165,13 @@ class Walk:
 
 
 def _span(cell: Any) -> int:
-    """How many columns a cell takes."""
+    """Return the number of columns that a cell spans."""
     width = _val(cell, f"{W}tcPr/{W}gridSpan", "1")
     return min(int(width), 100) if width.isdigit() else 1
 
 
 def _joined_header(upper: list[str], lower: list[str]) -> list[str]:
-    """Two rows of names as one: under "First aiders" over two columns stand "Day" and "Evening"."""
+    """Merge two header rows: "Day" and "Evening" below "First aiders" become "First aiders Day" and so on."""
     group, names = "", list[str]()
     for at, text in enumerate(upper):
         group = text or group
@@ -181,7 +181,7 @@ def _joined_header(upper: list[str], lower: list[str]) -> list[str]:
 
 
 def link_targets(part: Any) -> dict[str, str]:
-    """Return the addresses outside of the document that a part of it leads to, by their ids."""
+    """Return the external link targets of a part, by relation id."""
     return {
         identifier: relation.target_ref
         for identifier, relation in part.rels.items()
@@ -190,13 +190,13 @@ def link_targets(part: Any) -> dict[str, str]:
 
 
 class _Styles:
-    """What a paragraph's style makes of it: a heading and its level, a title, code, a list."""
+    """Styles of a document: which paragraphs are headings, titles, code or list items."""
 
     def __init__(self, document: Any) -> None:
         self._by_id = {style.get(f"{W}styleId"): style for style in _style_elements(document)}
 
     def of(self, paragraph: Any) -> tuple[str, int]:
-        """Return what the style is (title, code or nothing) and its heading level, 0 for none."""
+        """Return the kind of a paragraph ("title", "code" or "") and its heading level, 0 for none."""
         if (level := _val(paragraph, f"{W}pPr/{W}outlineLvl", "9")) < "9":
             return "", int(level) + 1
         for style in self._chain(paragraph):
@@ -212,7 +212,7 @@ class _Styles:
         return "", 0
 
     def numbering(self, paragraph: Any) -> tuple[str, int] | None:
-        """(list id, level from 0) of a list item, by the paragraph or its style."""
+        """Return (list id, level from 0) of a list item, from the paragraph or its style."""
         for holder in (paragraph, *self._chain(paragraph)):
             found = holder.find(f"{W}pPr/{W}numPr")
             if found is None:
@@ -227,7 +227,7 @@ class _Styles:
         return None
 
     def _chain(self, paragraph: Any) -> Iterator[Any]:
-        """Yield the paragraph's style and those it is based on."""
+        """Yield the paragraph's style and the styles that it is based on."""
         style_id = _val(paragraph, f"{W}pPr/{W}pStyle")
         for _ in range(10):
             style = self._by_id.get(style_id)
@@ -238,7 +238,7 @@ class _Styles:
 
 
 def _val(element: Any, path: str, default: str = "") -> str:
-    """Return the value that a setting below an element has."""
+    """Return the value of a setting below an element."""
     found = element.find(path)
     return default if found is None else str(found.get(f"{W}val") or default)
 
@@ -251,7 +251,7 @@ def _style_elements(document: Any) -> list[Any]:
 
 
 def _numbering_formats(document: Any) -> dict[tuple[str, str], str]:
-    """(list id, level) to 'bullet', 'decimal', …."""
+    """Return the number format ('bullet', 'decimal', …) by (list id, level)."""
     found = {("list bullet", "0"): "bullet", ("list number", "0"): "decimal"}
     try:
         root = document.part.numbering_part.element
@@ -269,7 +269,7 @@ def _numbering_formats(document: Any) -> dict[tuple[str, str], str]:
 
 
 def _notes(document: Any, walk: Walk) -> Iterator[Piece]:
-    """Footnotes and endnotes, numbered as they are referred to."""
+    """Yield footnotes and endnotes, numbered like their references."""
     for kind, prefix in (("/footnotes", ""), ("/endnotes", ENDNOTE)):
         for note in _side_part(document, kind, walk):
             text = " ".join(_flat(piece) for piece in walk.blocks(note))
@@ -278,7 +278,7 @@ def _notes(document: Any, walk: Walk) -> Iterator[Piece]:
 
 
 def _comments(document: Any, walk: Walk) -> dict[str, str]:
-    """'Comment by Ada: text' by the comment's id, marked so that nobody takes it for the document's own words."""
+    """Return 'Comment by Ada: text' by comment id; the prefix separates comments from the document's own text."""
     found: dict[str, str] = {}
     for comment in _side_part(document, "/comments", walk):
         text = " ".join(_flat(piece) for piece in walk.blocks(comment))
@@ -289,7 +289,7 @@ def _comments(document: Any, walk: Walk) -> dict[str, str]:
 
 
 def _side_part(document: Any, kind: str, walk: Walk) -> Iterator[Any]:
-    """Yield the entries of a part beside the body: its notes, comments, or the paragraphs of a page header."""
+    """Yield the entries of a part other than the body: notes, comments or page headers."""
     from docx.oxml import parse_xml
 
     before = walk.links
@@ -301,7 +301,7 @@ def _side_part(document: Any, kind: str, walk: Walk) -> Iterator[Any]:
 
 
 def _page_texts(document: Any, walk: Walk, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
-    """Return what page headers and footers say, each once: not page numbers, nor what the text says anyway."""
+    """Return the texts of page headers and footers once each, without page numbers and repetitions of the body."""
     said = {_flat(piece).casefold() for piece in pieces}
     found: dict[str, list[Piece]] = {"header": [], "footer": []}
     for kind, shown in found.items():
@@ -316,7 +316,7 @@ def _page_texts(document: Any, walk: Walk, pieces: Sequence[Piece]) -> tuple[lis
 
 
 def _left_out(document: Any) -> Iterator[str]:
-    """Yield what of the body is not read."""
+    """Yield notes on content of the body that is not read."""
     body = document.element.body
     if next(body.iter(f"{W}del", f"{W}moveFrom"), None) is not None:
         yield "deleted text of tracked changes left out"
@@ -331,7 +331,7 @@ def _left_out(document: Any) -> Iterator[str]:
 
 
 def _own(parent: Any, tag: str, depth: int = 0) -> Iterator[Any]:
-    """Rows of a table or cells of a row, also inside content controls, not those of nested tables."""
+    """Yield a table's rows or a row's cells, including those in content controls, excluding nested tables."""
     for child in parent:
         if child.tag == tag:
             yield child
@@ -340,7 +340,7 @@ def _own(parent: Any, tag: str, depth: int = 0) -> Iterator[Any]:
 
 
 def _assemble(pieces: list[Piece]) -> str:
-    """Pieces with blank lines between them; list items and code lines stay together."""
+    """Join pieces with blank lines; list items and code lines stay together."""
     parts: list[str] = []
     last = ""
     for piece in pieces:
@@ -370,7 +370,7 @@ def _open(data: bytes) -> Any:
 
 
 def _has_properties(document: Any) -> bool:
-    """python-docx invents properties dated now for a document that states none."""
+    """Return whether the document has properties; python-docx invents some, dated now, if there are none."""
     return any(relation.reltype.endswith("/core-properties") for relation in document.part.package.rels.values())
 
 

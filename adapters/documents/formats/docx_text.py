@@ -1,7 +1,7 @@
-"""A paragraph of an office document as text: its runs, links and references, and its equations (OMML) as LaTeX.
+"""Paragraphs of an office document as text: runs, links and references, and equations (OMML) as LaTeX.
 
-Of OMML (ECMA-376 part 1, 22.1) it knows what Word's equation editor writes: fractions, roots, scripts, sums and
-integrals, brackets, matrices, accents, function names, aligned equations. Anything else becomes the text inside it.
+Supported OMML (ECMA-376 part 1, 22.1) is what Word's equation editor writes: fractions, roots, scripts, sums and
+integrals, brackets, matrices, accents, function names, aligned equations. Other elements become their text.
 """
 
 import re
@@ -16,12 +16,12 @@ SKIPPED = frozenset(
     f"{W}{name}" for name in ("del", "moveFrom", "delText", "instrText", "rPr", "pPr", "sdtPr", "tblPr", "sectPr")
 ) | {f"{ALTERNATE}Fallback"}
 Runs = list[tuple[str, bool]]
-"""Stretches of text, and whether each is bold."""
+"""Runs of text, each with whether it is bold."""
 _RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _LINK_FIELD = re.compile(r'\bHYPERLINK\s+"(https?://[^"\s]+)"')
-_FIELD = "\x01"  # before the address of a field that is not closed yet; no XML has this character
+_FIELD = "\x01"  # precedes the address of an open field; XML does not allow this character
 ENDNOTE = "e"
-"""Stands before the number of an endnote: it would be a footnote's otherwise."""
+"""Prefix of endnote numbers, which distinguishes them from footnotes."""
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 MAX_NESTED = 40
 _SYMBOLS = {
@@ -50,7 +50,7 @@ _SETTINGS = re.compile(r"(Pr|ctrlPr|rPr)$")
 
 
 def inline(element: Any, links: Mapping[str, str]) -> tuple[str, bool]:
-    """Return a paragraph's own text with the addresses of its links, and whether all of it is bold."""
+    """Return a paragraph's text with link addresses, and whether all of it is bold."""
     runs: Runs = []
     _collect(element, runs, links)
     shown = [(text, bold) for text, bold in runs if text]
@@ -61,9 +61,9 @@ def inline(element: Any, links: Mapping[str, str]) -> tuple[str, bool]:
 
 
 def _collect(element: Any, runs: Runs, links: Mapping[str, str]) -> None:
-    """Collect the text below a paragraph, except text boxes: they are blocks of their own.
+    """Collect the text below a paragraph, except text boxes, which are separate blocks.
 
-    The code of a field stands before the field's text, both between marks; a field for a link is a link.
+    A field's code precedes its text, both between field marks; a HYPERLINK field becomes a link.
     """
     for child in element:
         if child.tag == f"{W}instrText" and (match := _LINK_FIELD.search(child.text or "")):
@@ -84,7 +84,7 @@ def _collect(element: Any, runs: Runs, links: Mapping[str, str]) -> None:
 
 
 def _link_address(element: Any, links: Mapping[str, str]) -> str:
-    """Where an element leads: a hyperlink by its relation, a simple field by its code."""
+    """Return the link target of an element: a hyperlink's relation, or a simple field's code."""
     if element.tag == f"{W}hyperlink":
         return links.get(element.get(f"{_RELATIONS}id") or "", "")
     field_code = _LINK_FIELD.search(element.get(f"{W}instr") or "") if element.tag == f"{W}fldSimple" else None
@@ -92,7 +92,7 @@ def _link_address(element: Any, links: Mapping[str, str]) -> str:
 
 
 def _close_field(runs: Runs) -> None:
-    """Make a link of the text since the code of a field for a link, where there is one."""
+    """Turn the text since an open HYPERLINK field code into a link."""
     at = next((i for i in range(len(runs) - 1, -1, -1) if runs[i][0].startswith(_FIELD)), None)
     if at is not None:
         address = runs.pop(at)[0].removeprefix(_FIELD)
@@ -100,14 +100,14 @@ def _close_field(runs: Runs) -> None:
 
 
 def _link(runs: Runs, start: int, address: str) -> None:
-    """Make one link of the runs from here on."""
+    """Merge the runs from `start` into one link."""
     words, bold = "".join(text for text, _ in runs[start:]), all(bold for _, bold in runs[start:])
     if words.strip():
         runs[start:] = [(with_address(words, address), bold)]
 
 
 def _sign(element: Any) -> str | None:
-    """Return what an element without text means: a space, a break, a reference, an equation; else None."""
+    """Return the text of an element such as a space, break, reference or equation; otherwise None."""
     writer = _SIGNS.get(element.tag.rpartition("}")[2])
     return None if writer is None else writer(element)
 
@@ -117,7 +117,7 @@ def _break(element: Any) -> str:
 
 
 def _equation(element: Any) -> str:
-    """Return an equation in dollar signs: in the line, or apart from it."""
+    """Return an equation in dollar signs, inline or as a display equation."""
     apart = element.tag == f"{M}oMathPara"
     formulas = [latex(formula) for formula in (element.iterchildren(f"{M}oMath") if apart else (element,))]
     mark = "$$" if apart else "$"
@@ -125,7 +125,7 @@ def _equation(element: Any) -> str:
 
 
 def alternative_text(element: Any) -> str:
-    """Return what a person wrote about a picture; empty for a file name or what a program guessed."""
+    """Return the alternative text of an image; "" for a file name or a text generated by a program."""
     alt = re.sub(r"\s+", " ", element.get("descr") or "").strip()
     alt = alt.removesuffix("AI-generated content may be incorrect.").removesuffix("Description automatically generated")
     return f" [Image: {alt.strip()}] " if len(alt.strip()) > 2 and not re.fullmatch(r"[\w-]+\.\w{3,4}", alt) else ""
@@ -151,7 +151,7 @@ def _is_bold(run: Any) -> bool:
 
 
 def latex(element: Any, depth: int = 0) -> str:
-    """Return an `m:oMath` or a part of one as LaTeX without dollar signs."""
+    """Return an `m:oMath` element or a part of one as LaTeX without dollar signs."""
     if depth > MAX_NESTED:
         return "".join(element.itertext())
     return _tidy("".join(_parts(element, depth)))
@@ -190,7 +190,7 @@ def _of(element: Any, name: str, depth: int) -> str:
 
 
 def _property(element: Any, name: str, default: str = "") -> str:
-    """Return a property such as `m:naryPr/m:chr`; an empty value counts."""
+    """Return a property such as `m:naryPr/m:chr`; an existing empty value overrides the default."""
     found = element.find(f"{M}{element.tag.rpartition('}')[2]}Pr/{M}{name}")
     return default if found is None else str(found.get(f"{M}val", "1" if name.endswith("Hide") else ""))
 

@@ -1,4 +1,4 @@
-"""EPUB: the chapters in the order of the spine, each a block named after its chapter."""
+"""EPUB: the chapters in spine order, one block per chapter."""
 
 import posixpath
 import re
@@ -24,7 +24,7 @@ MAX_CHAPTERS = 3_000
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """Return the text of the book; its navigation and cover pages without text are left out."""
+    """Return the text of the book without its navigation and pages without text."""
     with open_package(data) as book:
         _refuse_protected(book)
         at = _package_path(book)
@@ -67,7 +67,7 @@ def _chapters(book: zipfile.ZipFile, package: "Element", folder: str) -> Iterato
 
 
 def _refuse_protected(book: zipfile.ZipFile) -> None:
-    """Books whose chapters (not only their fonts) are encrypted."""
+    """Raise DocumentRejected if chapters, not only fonts, are encrypted."""
     if "META-INF/encryption.xml" not in book.namelist():
         return
     listed = part(book, "META-INF/encryption.xml").decode("utf-8", "replace")
@@ -76,7 +76,7 @@ def _refuse_protected(book: zipfile.ZipFile) -> None:
 
 
 def _without_doctype(data: bytes) -> bytes:
-    """Old books declare a document type without entities, which is harmless; one with entities is refused later."""
+    """Remove a document type without entities, as old books declare; one with entities is refused later."""
     return re.sub(rb"<!DOCTYPE[^\[>]*>", b"", data, count=1)
 
 

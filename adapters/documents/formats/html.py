@@ -1,4 +1,4 @@
-"""Web pages: what of them is worth reading, and what they say about themselves."""
+"""Web pages: main content, title, date and link."""
 
 import re
 from contextlib import suppress
@@ -24,10 +24,10 @@ _FURNITURE = re.compile(
     re.IGNORECASE,
 )
 _ROLES = ("navigation", "banner", "contentinfo", "search", "complementary", "menu", "menubar", "dialog", "alertdialog")
-MOST_ELEMENTS = 75_000  # of a page: five seconds of a core where all of them are cells of tables
+MOST_ELEMENTS = 75_000  # per page: five seconds of a core if all of them are table cells
 _OPENING_TAG = re.compile("<[a-zA-Z]")
 _MAIN_SHARE = 0.35
-"""A `main` or `article` with less of the page's text than this is not what the page is about."""
+"""Minimum share of the page's text for a `main` or `article` to count as the main content."""
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
@@ -59,7 +59,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def page_text(data: bytes, declared: str | None = None) -> str:
-    """Decode a page in the encoding declared for it, else in the one that it declares itself."""
+    """Decode a page with the encoding declared for it, or with the one in its own markup."""
     head = data[:4096]
     match = _CHARSET.search(head) or _XML_ENCODING.search(head)
     declared = declared or (match[1].decode("ascii", "ignore") if match else None)
@@ -67,7 +67,7 @@ def page_text(data: bytes, declared: str | None = None) -> str:
 
 
 def main_markdown(page: BeautifulSoup) -> str:
-    """Return the Markdown of the part that the page is about, its furniture left out."""
+    """Return the Markdown of the page's main content, without navigation and other boilerplate."""
     body = page.body or page
     whole = len(body.get_text(" ", strip=True))
     _remove_furniture(body)
@@ -80,7 +80,7 @@ def main_markdown(page: BeautifulSoup) -> str:
 
 
 def _remove_furniture(body: Tag) -> None:
-    """Navigation, headers, footers, banners; only where something is left without them."""
+    """Remove navigation, headers, footers and banners, but never most of the text."""
     lengths = _text_lengths(body)
     left = lengths.get(id(body), 0)
     removed: set[int] = set()  # ``decomposed`` of bs4 searches the whole element for a tag of that name
@@ -95,7 +95,7 @@ def _remove_furniture(body: Tag) -> None:
 
 
 def _text_lengths(body: Tag) -> dict[int, int]:
-    """Characters of text below each element, by the element's identity, in one walk."""
+    """Return the number of text characters below each element, by element identity, in one pass."""
     lengths: dict[int, int] = {}
     for text in body.find_all(string=True):
         length = len(text.strip()) + 1 if type(text) is NavigableString and text.strip() else 0
@@ -128,7 +128,7 @@ def _title(page: BeautifulSoup) -> str | None:
 
 
 def _only_heading(markdown: str) -> str | None:
-    """Return the page's single top-level heading, which names it better than a title bar does."""
+    """Return the page's only top-level heading, which is usually a better title than the title element."""
     tops = re.findall(r"(?m)^# (.+)$", re.sub(r"(?ms)^```.*?^```", "", markdown))
     return str(tops[0]) if len(tops) == 1 else None
 
@@ -150,7 +150,7 @@ def _canonical(page: BeautifulSoup) -> str | None:
 
 
 def _resolve_links(page: BeautifulSoup, url: str | None) -> None:
-    """Make links absolute where the page states its address, or the base of its links."""
+    """Make links absolute if the page states its address or a base URL."""
     base = page.find("base", href=True)
     address = url or ""
     with suppress(ValueError):
@@ -167,7 +167,7 @@ _BEGINNING = re.compile(
 
 
 def _is_page(known: str | None, head: str) -> bool:
-    """Whether the text is a web page; Markdown and source code may begin like one."""
+    """Return whether the text is a web page; Markdown and source code may begin like one."""
     return known not in ("text/markdown", "text/x-source") and bool(_BEGINNING.match(head))
 
 

@@ -1,4 +1,4 @@
-"""Images by themselves: a screenshot, a photographed page, a fax. All of them is left to text recognition (OCR)."""
+"""Single images: a screenshot, a photographed page, a fax. Text recognition (OCR) reads them later."""
 
 import re
 from functools import partial
@@ -11,7 +11,7 @@ from core.model.document_content import ParsedDocument, PicturePage
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """No text yet: how many pictures there are to be read. Raises DocumentRejected when it is damaged."""
+    """Return a document without text that lists the images for OCR. Raises DocumentRejected if it is damaged."""
     return ParsedDocument(
         title=stem(name),
         blocks=(),

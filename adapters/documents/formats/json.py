@@ -20,7 +20,7 @@ _TITLES = ("title", "name", "subject", "heading", "question", "id", "key")
 
 
 def read_json(name: str, data: bytes) -> ParsedDocument:
-    """Return a JSON document; one object per line is accepted too."""
+    """Read a JSON document; one object per line is accepted too."""
     text = decode(data)
     try:
         value = _value(text)
@@ -42,7 +42,7 @@ def read_json(name: str, data: bytes) -> ParsedDocument:
 
 
 def _value(text: str) -> Any:
-    """Parse JSON, also settings files with comments and trailing commas. Raises ValueError."""
+    """Parse JSON, including settings files with comments and trailing commas. Raises ValueError."""
     try:
         return json.loads(text)
     except ValueError as error:
@@ -57,7 +57,7 @@ def _value(text: str) -> Any:
 
 
 def read_lines(name: str, data: bytes) -> ParsedDocument:
-    """One record per line; records of a few lines share a block. Broken lines are counted, not fatal."""
+    """Read one record per line; small records share a block. Invalid lines are only counted."""
     blocks: list[Block] = []
     broken: list[int] = []
     pieces: list[tuple[str, int]] = []
@@ -87,7 +87,7 @@ def read_lines(name: str, data: bytes) -> ParsedDocument:
 
 
 def _together(pieces: list[tuple[str, int]]) -> Block:
-    """Return some records, each line of theirs with the line of its record."""
+    """Return a block of records; each line gets the line number of its record."""
     numbers = [number for piece, number in pieces for _ in range(piece.count("\n") + 2)]  # and a blank line
     return Block("\n\n".join(piece for piece, _ in pieces), first_line=pieces[0][1], lines=tuple(numbers[:-1]))
 
@@ -116,7 +116,7 @@ def _whole(value: Any) -> Iterator[str]:
 
 
 def _list(items: list[Any]) -> Iterator[str]:
-    """Yield records of the same few plain fields as a table, others as a section each under their title."""
+    """Yield flat records with few fields as a table, other items as one section each with a title."""
     records = [item for item in items if isinstance(item, dict)]
     columns = list(dict.fromkeys(key for item in records[:2_000] for key in item))
     flat = all(not isinstance(value, (dict, list)) for item in records for value in item.values())
@@ -133,7 +133,7 @@ def _list(items: list[Any]) -> Iterator[str]:
 
 
 def _lines(value: Any, depth: int = 0) -> Iterator[str]:
-    """Nested values as an indented list."""
+    """Yield nested values as an indented list."""
     if depth > MAX_DEPTH:
         raise DocumentRejected("This JSON is nested too deeply to be read.")
     pad = "  " * min(depth, 8)

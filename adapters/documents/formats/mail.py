@@ -1,6 +1,6 @@
-"""Mail (EML, mail saved as text, MBOX): who, when, about what, the body, invitations, names of attachments.
+"""Mail (EML, mail saved as text, MBOX): headers, body, invitations, names of attachments.
 
-Attachments themselves are not read: they are added as files where they are wanted.
+Attachments themselves are not read; users add them as separate files.
 """
 
 import codecs
@@ -27,12 +27,12 @@ _SHOWN = ("From", "To", "Cc", "Date")
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """One mail as Markdown: its subject as the heading, its headers, its text."""
+    """Return one mail as Markdown: its subject as the heading, its headers, its text."""
     return letter(name, *parts_of(data), media_type="message/rfc822")
 
 
 def parts_of(data: bytes) -> tuple[str, dict[str, str], str, list[str]]:
-    """Return a mail's subject, the headers that are shown, its text and the names of its attachments.
+    """Return a mail's subject, the displayed headers, its text and the names of its attachments.
 
     Raises:
         DocumentRejected: damaged.
@@ -48,7 +48,7 @@ def parts_of(data: bytes) -> tuple[str, dict[str, str], str, list[str]]:
 
 
 def _in_one_byte_units(data: bytes) -> bytes:
-    """Return the mail as it was sent: some programs save it in UTF-16, which the format itself does not know."""
+    """Return the mail as UTF-8: some programs save it in UTF-16, which the format does not allow."""
     wide = b"\0" in data[:64] or data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return decode(data).encode("utf-8", "replace") if wide else data.removeprefix(codecs.BOM_UTF8)
 
@@ -56,7 +56,7 @@ def _in_one_byte_units(data: bytes) -> bytes:
 def letter(
     name: str, subject: str, shown: dict[str, str], body: str, attachments: list[str], *, media_type: str
 ) -> ParsedDocument:
-    """Return a mail's parts as one document. Only the body has more than one line: a subject forges no sender."""
+    """Return a mail's parts as one document. Headers are reduced to one line, so a subject cannot forge a sender."""
     subject, attachments = one_line(subject), [one_line(attached) for attached in attachments]
     lines = [f"{label}: {one_line(text)}" for label, text in shown.items() if text]
     lines += [f"Attachments: {', '.join(attachments)}"] if attachments else []
@@ -74,7 +74,7 @@ def letter(
 
 
 def header(message: EmailMessage, label: str) -> str:
-    """Return a header's text on one line; '' when it is missing or beyond decoding."""
+    """Return a header's text on one line; '' if it is missing or cannot be decoded."""
     try:
         value = str(message.get(label, ""))
     except (ValueError, LookupError, TypeError, AttributeError, IndexError):
@@ -83,7 +83,7 @@ def header(message: EmailMessage, label: str) -> str:
 
 
 def html_to_text(markup: str) -> str:
-    """Return a mail's HTML as Markdown; layout tables, tracking pictures and styles are gone."""
+    """Return a mail's HTML as Markdown, without layout tables, tracking images and styles."""
     page = soup(markup)
     return to_markdown(page.body or page)
 
@@ -97,7 +97,7 @@ def _content(message: EmailMessage) -> tuple[str, list[str]]:
 
 @dataclass(slots=True)
 class _Found:
-    """What a mail has beside its body, and how many of its parts have been read."""
+    """Attachments and invitations found in a mail, and the number of parts read."""
 
     attachments: list[str] = field(default_factory=list)
     invited: list[str] = field(default_factory=list)
@@ -105,7 +105,7 @@ class _Found:
 
 
 def _read_part(part: Any, found: _Found) -> str:
-    """Return what a part and those in it say; of alternatives the HTML, unless it says much less than the text."""
+    """Return the text of a part; of alternatives prefer HTML unless it has much less text."""
     found.parts += 1
     kind = part.get_content_type()
     if found.parts > MAX_PARTS or not isinstance(part, EmailMessage):
@@ -131,7 +131,7 @@ def _read_part(part: Any, found: _Found) -> str:
 
 
 def _is_said_by(rich: str, text: str) -> bool:
-    """Return whether HTML says nearly all words of a text: it is the same once more."""
+    """Return whether the HTML contains nearly all words of a text, which then is a duplicate."""
     words = set(re.findall(r"\w+", text))
     return len(words - set(re.findall(r"\w+", rich))) <= len(words) * 0.1
 
@@ -149,7 +149,7 @@ _HEADER = re.compile(
 
 
 def _is_mail(known: str | None, head: str) -> bool:
-    """Whether the text begins with the headers of a mail."""
+    """Return whether the text begins with mail headers."""
     if known not in (None, "text/plain", "message/rfc822"):
         return False
     lines = head.lstrip("\n").split("\n\n", 1)[0].split("\n")
@@ -166,7 +166,7 @@ _ESCAPED = re.compile(rb"(?m)^>(>*From )")
 
 
 def read_mailbox(name: str, data: bytes) -> ParsedDocument:
-    """Return the mails in their order; those that cannot be read are counted in the notes."""
+    """Return the mails in order; the notes count unreadable ones."""
     blocks: list[Block] = []
     attachments = damaged = 0
     for source in _mails(data):
@@ -196,7 +196,7 @@ def _mails(data: bytes) -> Iterator[bytes]:
 
 
 def _is_mailbox(known: str | None, head: str) -> bool:
-    """Whether mails follow each other; a single one is read as a mail."""
+    """Return whether the text has several mails; a single one is read as a mail."""
     if known not in (None, "text/plain", "message/rfc822"):
         return False
     return bool(re.match(rf"{_SEPARATOR}\n[A-Za-z-]+:", head) and re.search(rf"\n\n{_SEPARATOR}\n[A-Za-z-]+:", head))

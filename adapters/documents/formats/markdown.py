@@ -1,7 +1,7 @@
-"""Markdown, with what sites add to it: front matter, templates, HTML, MDX's components, notes, reference links.
+"""Markdown with common extensions: front matter, templates, HTML, MDX components, notes, reference links.
 
-A reader of the site sees the words of all these and no tag. Every line keeps its number: what has to go is blanked, not
-removed, so that a passage can name its lines.
+The result has the words that a reader of the rendered page sees, without tags. Removed lines become blank, so line
+numbers stay valid for citations.
 """
 
 import html
@@ -17,30 +17,30 @@ from core.model.document_content import Block, ParsedDocument
 from core.model.errors import NoText
 from core.model.markdown_lines import HEADING, fenced_runs
 
-# Templates of site generators (Jekyll, Hugo, Nunjucks): a reader of the site never sees them.
+# Template tags of site generators (Jekyll, Hugo, Nunjucks), which the rendered page does not show.
 _HIDDEN_PART = re.compile(r"\{%-?\s*comment\b.*?endcomment\s*-?%\}", re.DOTALL)
 _TAG = r"\{%[^{}]{0,300}%\}|\{\{[^{}]{0,300}\}\}"
-_LINKED = r"[^\[\]\n]{1,300}(?:\n[^\[\]\n]{1,300})?"  # the words of a link, which may go over a line
+_LINKED = r"[^\[\]\n]{1,300}(?:\n[^\[\]\n]{1,300})?"  # link text, which may span two lines
 _TEMPLATED_LINK = re.compile(rf"(?<!!)\[({_LINKED})\]\([^()\n]{{0,100}}(?:{_TAG})[^()\n]{{0,100}}\)")
 _TEMPLATE = re.compile(rf"(`[^`\n]*`)|({_TAG})")
-# ERB, of Middleman: what stands beside a page and what is put in. Where a helper is given a sentence, people read that.
+# ERB of Middleman: content blocks and inserted values. A sentence passed to a helper is visible on the page.
 _ERB_PART = re.compile(r"<%-?\s*content_for\b.{0,5000}?<%-?\s*end\s*-?%>", re.DOTALL)
 _ERB = re.compile(r"(`+[^`\n]*`+)|<%.{0,2000}?%>", re.DOTALL)
 _QUOTED = re.compile(r"""(["'])((?:(?!\1)[^\n])*)\1""")
 _NO_WORDS = re.compile(r"^ {0,3}#{1,6}[ \t]*$", re.MULTILINE)
-# HTML within Markdown, outside of code. Only elements that HTML has: "<project-key>" is for the reader to fill in.
+# HTML in Markdown outside of code. Only known elements: "<project-key>" is a placeholder for the reader.
 _TAG_IN_TEXT = re.compile(
     r"(`+[^`\n]*`+)|</?(?:(?P<set>abbr|a|b|code|em|font|i|kbd|mark|small|span|strong|sub|sup|u)"
     r"|br|center|dd|details|div|dl|dt|figcaption|figure|h[1-6]|hr|img|li|ol|p|picture|pre|section|source|summary|table"
     r"|tbody|td|th|thead|tr|ul|video)(?:\s[^<>]{0,600})?/?>",
     re.IGNORECASE,
 )
-# A character written by its name or number, outside of code: "&hellip;". CommonMark has it mean the character and no
-# more: those that Markdown marks something with stay as they are written.
+# HTML entities outside of code ("&hellip;"). In CommonMark they never act as markup, so entities for Markdown's own
+# characters stay unchanged.
 _CHARACTER = re.compile(r"(`+[^`\n]*`+)|&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z][a-zA-Z\d]{1,31});")
 _MARKS = frozenset("\\`*_{}[]()#+|~")
 _NAMED = re.compile(r"""["']([^"'/.:]{2,80})["']""")
-# What a document says of itself to its readers: who keeps it, when it was changed. Not how a site shows it.
+# Front matter keys that matter to readers: author, date of change. Not those that control rendering.
 _FOR_READERS = re.compile(
     r"authors?|owners?|maintainers?|contact|(?:last_)?(?:updated|modified|edited|reviewed)|(?:reviewed|approved)_by"
     r"|description|summary|subtitle|next_review|approved|effective|valid_(?:from|until)|version|edition|status"
@@ -49,7 +49,7 @@ _PAIR = re.compile(r"^([A-Za-z_][\w .-]*?)\s*[:=]\s*(.+?)\s*$")
 
 
 def read_markdown(name: str, data: bytes) -> ParsedDocument:
-    """Markdown as it is: front matter read, and blanked but for what people ask for; all headings with '#'."""
+    """Read Markdown: blank the front matter except useful keys, and write all headings with '#'."""
     text, stated = _front_matter(without_data(decode(data)))
     text = with_components(text, jsx=name.lower().endswith(".mdx") or looks_like_mdx(text))
     blocks = with_plain_blocks(_without_html_blocks(text).split("\n"))
@@ -67,9 +67,9 @@ def read_markdown(name: str, data: bytes) -> ParsedDocument:
 
 
 def _without_html_blocks(text: str) -> str:
-    """HTML comments blanked: people do not see them, so answers must not quote them. Of code, they are seen.
+    """Blank HTML comments, which readers do not see, and convert HTML tables to pipe tables.
 
-    Tables of HTML as pipe tables, before anything is taken for text.
+    Comments within code stay. Tables are converted first, before later steps treat them as text.
     """
     runs = ((fenced, "\n".join(lines)) for fenced, lines in fenced_runs(text.split("\n")))
     bare = (run if fenced else with_pipe_tables(_without_comments(run, but_indented=True)) for fenced, run in runs)
@@ -77,7 +77,7 @@ def _without_html_blocks(text: str) -> str:
 
 
 def _without_comments(text: str, *, but_indented: bool = False) -> str:
-    """Without what stands between `<!--` and `-->`; a line that is indented like code and is but that may stay."""
+    """Blank `<!-- … -->` comments; an indented line with only a comment may be code and can stay."""
     done, at = "", 0
     while (begun := text.find("<!--", at)) >= 0 and (ended := text.find("-->", begun) + 3) > 2:
         line = text[text.rfind("\n", 0, begun) + 1 : begun]
@@ -89,7 +89,7 @@ def _without_comments(text: str, *, but_indented: bool = False) -> str:
 
 
 def _without_marks(lines: list[str]) -> str:
-    """Return the text without what only its setting needs, outside of code."""
+    """Return the text without presentation markup outside of code."""
     runs = [(fenced, "\n".join(run)) for fenced, run in fenced_runs("\n".join(lines).split("\n"))]
     addresses = addresses_in(run for fenced, run in runs if not fenced)
     bare = (run if fenced else _without_site_marks(with_inline_links(run, addresses)) for fenced, run in runs)
@@ -110,19 +110,19 @@ def _without_erb(text: str) -> str:
 
 
 def _said_by_erb(tag: str) -> str:
-    """Return the sentence that a tag sets, as `warning_text("Never …")`, and as many line breaks as it had."""
+    """Return the sentence in an ERB tag such as `warning_text("Never …")`, followed by the tag's line breaks."""
     quoted = (found[2] for found in _QUOTED.finditer(tag) if tag.startswith("<%="))
     return next((said for said in quoted if len(said.split()) > 1), "") + "\n" * tag.count("\n")
 
 
 def _character(named: str) -> str:
-    """Return what an HTML entity stands for; a blank for any kind of white space, so that lines stay lines."""
+    """Return the character of an HTML entity; white space becomes a blank, so that line numbers stay valid."""
     meant = html.unescape(named)
     return named if meant in _MARKS else " " if meant.isspace() else meant
 
 
 def _without_attributes(line: str) -> str:
-    """Without what gives an anchor or a class to a heading, or to a block: "## Limits {#limits}", "{: .note }"."""
+    """Remove attributes of a heading or block: "## Limits {#limits}", "{: .note }"."""
     before, _, attributes = line.rstrip().rpartition("{")
     if not attributes.endswith("}") or not attributes.startswith((":", "#", ".")):
         return line
@@ -134,12 +134,12 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _words_of_link(found: re.Match[str]) -> str:
-    """Return the words of a link, and as many line breaks as it had."""
+    """Return the text of a link, followed by the link's remaining line breaks."""
     return found[1] + "\n" * (found[0].count("\n") - found[1].count("\n"))
 
 
 def _without_templates(text: str) -> str:
-    """Keep the words of a templated link and what a tag names in quotes; blank the rest."""
+    """Keep the text of templated links and quoted names in tags; blank the rest."""
     if "{%" not in text and "{{" not in text:
         return text
     text = _TEMPLATED_LINK.sub(_words_of_link, _HIDDEN_PART.sub(_blank, text))
@@ -147,9 +147,9 @@ def _without_templates(text: str) -> str:
 
 
 def _front_matter(text: str) -> tuple[str, dict[str, str]]:
-    """YAML ('---') or TOML ('+++') front matter: its plain pairs, and the text with its lines blank.
+    """Return the text with blanked YAML ('---') or TOML ('+++') front matter, and its simple key-value pairs.
 
-    Those stay that a reader asks for: who wrote it, when it was updated.
+    Lines that matter to readers stay: author, date of change.
     """
     lines = text.split("\n")
     mark = lines[0].rstrip()
@@ -198,14 +198,14 @@ _ALERT = re.compile(r"^(?P<lead>\s*>\s*)\[!(?P<kind>[A-Za-z]+)\][+-]?\s*(?P<titl
 
 
 def with_components(text: str, *, jsx: bool) -> str:
-    """Return the text with the words of notes, alerts and, in MDX, of components; code stays as it is."""
+    """Return the text with the words of notes, alerts and (in MDX) components; code is unchanged."""
     constants = {found["name"]: found["value"].strip("\"'") for found in _CONSTANT.finditer(text)} if jsx else {}
     runs = ((fenced, "\n".join(lines)) for fenced, lines in fenced_runs(text.split("\n")))
     return "\n".join(run if fenced else _plain(run, constants, jsx=jsx) for fenced, run in runs)
 
 
 def looks_like_mdx(text: str) -> bool:
-    """Whether Markdown begins with imports of components, whatever its ending."""
+    """Return whether Markdown begins with imports of components, whatever the file extension."""
     return bool(re.match(r"\s*import\s[^\n]{1,200}from\s+[\"'][^\"'\n]+[\"'];?\s*\n", text))
 
 
@@ -220,7 +220,7 @@ def _plain(text: str, constants: dict[str, str], *, jsx: bool) -> str:
 
 
 def _component(found: re.Match[str]) -> str:
-    """Return the title of a component before its words; of one that leads somewhere its title as a link."""
+    """Return a component's title before its text; with a link target, the title becomes a link."""
     if found["code"]:
         return found["code"]
     breaks = "\n" * found[0].count("\n")
@@ -256,7 +256,7 @@ def _words(kind: str, title: str) -> str:
     return f"{kind.capitalize()}: {title}." if _KINDS.fullmatch(kind.lower()) else f"{title}."
 
 
-# Not that of a footnote, whose text is text. An address has a sign that no word has: "[Ann]: yes" is said by Ann.
+# Footnotes are excluded. The address must contain a URL character: "[Ann]: yes" is speech, not a link.
 _DEFINITION = re.compile(
     r"^[ ]{0,12}\[(?!\^)(?P<ref>[^\[\]\n]{1,300})\]:[ \t]*<?(?P<address>(?=[^\s<>]*[/.:#@?=])[^\s<>]++)>?"
     r"(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*$",
@@ -268,11 +268,11 @@ _REFERENCE = re.compile(
 )
 
 Addresses = Mapping[str, str]
-"""The address of each reference, by its name in small letters."""
+"""The address of each reference, by its name in lower case."""
 
 
 def addresses_in(texts: Iterable[str]) -> Addresses:
-    """Return what the references of a document stand for; the first definition of a name counts, as in CommonMark."""
+    """Return the addresses of reference links; the first definition of a name counts, as in CommonMark."""
     found: dict[str, str] = {}
     for text in texts:
         for match in _DEFINITION.finditer(text):
@@ -281,7 +281,7 @@ def addresses_in(texts: Iterable[str]) -> Addresses:
 
 
 def with_inline_links(text: str, addresses: Addresses) -> str:
-    """Return the text with its references as links, and the lines that define them blank."""
+    """Return the text with reference links made inline and their definitions blanked."""
     if not addresses:
         return text
     return _REFERENCE.sub(lambda found: found[1] or _inline_link(found, addresses), _DEFINITION.sub("", text))
@@ -302,7 +302,7 @@ _CLOSING = re.compile(r"</table>[ \t]*(?:$|(?=\n))", re.IGNORECASE)
 
 
 def with_pipe_tables(text: str) -> str:
-    """Return the text, each table of HTML that has enough lines for it as a pipe table among blank lines."""
+    """Return the text with HTML tables as pipe tables, if a table has enough lines for that."""
     done, at = "", 0
     while (begun := _OPENING.search(text, at)) and (ended := _CLOSING.search(text, begun.end())):
         done += text[at : begun.start()] + _as_lines(text[begun.start() : ended.end()], begun[1])
@@ -311,7 +311,7 @@ def with_pipe_tables(text: str) -> str:
 
 
 def _as_lines(markup: str, indent: str) -> str:
-    """Return a pipe table with a blank line on both sides, and as many lines as before; else the table as it was."""
+    """Return a pipe table padded with blank lines to the same number of lines, or the original markup."""
     if markup.lower().count("<table") > 1:
         return markup
     from adapters.documents.html_markdown import soup, to_markdown

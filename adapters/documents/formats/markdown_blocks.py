@@ -1,8 +1,8 @@
-"""Blocks of Markdown that only their indentation marks: code, the notes and tabs of MkDocs, definitions.
+"""Markdown blocks defined by indentation: code, notes and tabs of MkDocs, definitions.
 
-Later stages read line by line and know such blocks by other marks, or not at all. So code is fenced here, and what a
-note, a tab or a definition holds is moved to the margin, below words that say what it is. Every line keeps its number:
-fences take the blank lines around the code. Where it is in doubt whether something is code, it stays as it is.
+Later stages work line by line and do not recognize these blocks. Here code is fenced, and the content of a note, tab or
+definition is unindented below its label. Line numbers stay valid: fences replace the blank lines around the code. If it
+is unclear whether a block is code, it stays unchanged.
 """
 
 import re
@@ -11,50 +11,50 @@ from dataclasses import dataclass
 
 from core.model.markdown_lines import FENCE, HEADING, LIST_ITEM, with_fences
 
-_STEP = 4  # columns by which a block's content is indented
+_STEP = 4  # columns of indentation of a block's content
 _NOTE = re.compile(r'^\s*(?:!!!|\?\?\?\+?)\s+(?P<kind>[\w-]+)(?:\s+[\w-]+)*(?:\s+"(?P<title>.*)")?\s*$')
 _TAB = re.compile(r'^\s*===[!+]?\s+"(?P<title>[^"]+)"\s*$')
 _DEFINITION = re.compile(r"^\s*:\s+(?P<told>\S.*)$")
 _FOOTNOTE = re.compile(r"^\s*\[\^[^\]]+\]:\s")
 _MARKS = (LIST_ITEM, HEADING, _NOTE, _TAB, _DEFINITION)
-# Kinds of note that are said with its title; of others the title says all: "Failure", "Quote".
+# Kinds of note that are shown with their title; for other kinds the title is enough: "Failure", "Quote".
 _SAID_OF_TITLE = frozenset(
     ("note", "warning", "tip", "important", "caution", "danger", "hint", "attention", "info", "example", "bug")
 )
-_TERM = 100  # characters; what is longer is a paragraph
+_TERM = 100  # maximum characters; a longer line is a paragraph
 _NOT_PROSE = ("|", "<", ">", "#", "![")
-# What an indented block does not begin with if it is code, for all one can tell.
+# Beginnings that indicate that an indented block is not code.
 _NOT_CODE = re.compile(r"\||>|!?\[[^\[\]]*\][(:\[]|\{[%{:]|\*\[|\*\*|__|<%")
-_MARKED_UP = re.compile(r"(?<![\w$`])`[^`\n]+`(?!`)|\]\(\S|\*\*\w|^\s*(?:!!!|\?\?\?)\s")  # nobody marks code up
+_MARKED_UP = re.compile(r"(?<![\w$`])`[^`\n]+`(?!`)|\]\(\S|\*\*\w|^\s*(?:!!!|\?\?\?)\s")  # code has no inline markup
 _WORD = re.compile(r"[\"'“‘(*_\[]*(?:[A-Z]?[a-z][a-z'’-]*|[AI])[\"'”’)*_\]]*[.,:;!?]*")
-_PROSE_WORDS = 60  # of a block, that are looked at
+_PROSE_WORDS = 60  # maximum words of a block to examine
 
 
 @dataclass(frozen=True, slots=True)
 class _Holder:
-    """A block that goes on below its first line, as far as that is indented."""
+    """An open block, which continues as far as lines are indented."""
 
     content: int
-    """The column from which a line is of it."""
+    """The minimum column of its lines."""
     removed: int = 0
-    """How many columns its content is moved to the left."""
+    """The number of columns by which its content is unindented."""
     may_hold_code: bool = True
 
 
 def with_plain_blocks(lines: Sequence[str]) -> list[str]:
-    """Put code into fences, and what notes, tabs and definitions hold into paragraphs, lists and listings."""
+    """Fence indented code, and convert notes, tabs and definitions to paragraphs, lists and listings."""
     return _Reading(lines).done
 
 
 class _Reading:
-    """One reading from the first line to the last."""
+    """Line reader of one document, from the first line to the last."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
         self._holders: list[_Holder] = []
-        self._label: tuple[int, str] | None = None  # words over a body that has not begun, and their line
-        self._defining = False  # whether something has been defined below the latest heading
-        self._decided = 0  # up to here indented lines have been looked at
+        self._label: tuple[int, str] | None = None  # label of a block without content so far, and its line
+        self._defining = False  # whether there was a definition since the last heading
+        self._decided = 0  # indented lines before this one have been examined
         self.done = list(lines)
         block = 0
         for at, (line, fenced) in enumerate(with_fences(lines)):
@@ -88,7 +88,7 @@ class _Reading:
                 self._holders.append(_Holder(_column(line) + _STEP, may_hold_code=False))
 
     def _close(self, at: int) -> None:
-        """End the blocks that this line is not of; one that goes on without a blank line may be of a paragraph."""
+        """Close the blocks that this line does not continue; without a blank line above it may continue a paragraph."""
         line = self._lines[at]
         begins = self._after_blank(at) or any(mark.match(line) for mark in (*_MARKS, FENCE))
         while begins and self._holders and _column(line) < self._holders[-1].content:
@@ -98,7 +98,7 @@ class _Reading:
         return at == 0 or not self._lines[at - 1].strip()
 
     def _holds_more(self, at: int) -> bool:
-        """Whether the next line with text is indented below this one."""
+        """Return whether the next non-empty line is indented below this one."""
         below = next((self._lines[i] for i in range(at + 1, len(self._lines)) if self._lines[i].strip()), "")
         return _column(below) >= _column(self._lines[at]) + _STEP
 
@@ -112,7 +112,7 @@ class _Reading:
             self._label = (at, words)
 
     def _place_label(self, at: int) -> None:
-        """Words that lead to a paragraph stand on its first line; over anything else they keep their own."""
+        """Move a label to the first line of its paragraph; above anything else it keeps its own line."""
         placed, self._label = self._label, None
         text = self.done[at].lstrip()
         leads = placed and not (LIST_ITEM.match(text) or FENCE.match(text) or text.startswith(_NOT_PROSE))
@@ -121,7 +121,7 @@ class _Reading:
             self.done[placed[0]], self.done[at] = "", f"{indent}{placed[1]} {text}"
 
     def _defines(self, at: int) -> bool:
-        """Whether a line with a colon before it stands below a term, a heading or another definition."""
+        """Return whether a line that starts with a colon follows a term, a heading or another definition."""
         above = self._above(at)
         if above is None or _column(self._lines[at]) >= _STEP + self._base:
             return False
@@ -130,7 +130,7 @@ class _Reading:
         return bool(HEADING.match(line) or more) or self._is_term(above, at)
 
     def _is_term(self, above: int, at: int) -> bool:
-        """Whether a line is short and alone enough to be what the one with the colon defines."""
+        """Return whether a line is short and isolated enough to be a defined term."""
         line = self._lines[above]
         if _column(line) != _column(self._lines[at]) or any(mark.match(line) for mark in (*_MARKS, FENCE)):
             return False
@@ -145,7 +145,7 @@ class _Reading:
         return next((i for i in range(at - 1, -1, -1) if self._lines[i].strip()), None)
 
     def _open_definition(self, at: int, told: str) -> None:
-        """Remove the mark; put a colon behind a term, and join its definition where a blank line parts them."""
+        """Remove the definition's mark, add a colon to its term, and join both if a blank line separates them."""
         above = self._above(at)
         indent = self.done[at][: len(self.done[at]) - len(self.done[at].lstrip())]
         self.done[at] = f"{indent}{told}"
@@ -159,7 +159,7 @@ class _Reading:
         self._holders.append(_Holder(_column(self._lines[at]) + _STEP, removed=_STEP))
 
     def _is_code(self, at: int) -> bool:
-        """Fence the block that begins here, if it is indented code."""
+        """Fence the block that begins here if it is indented code; return whether it is."""
         base = self._base
         if at == 0 or not self._after_blank(at) or _column(self._lines[at]) < base + _STEP:
             return False
@@ -173,7 +173,7 @@ class _Reading:
         return True
 
     def _end_of_block(self, at: int, column: int) -> int:
-        """Return the line behind the last one that is indented as far."""
+        """Return the line after the last one with this indentation."""
         end = at
         for number in range(at, len(self._lines)):
             if self._lines[number].strip():
@@ -207,7 +207,7 @@ class _Reading:
 
 
 def _words_over(note: re.Match[str]) -> str:
-    """Over a note without a title "Note:", over one that has it "Note: Backups", over a tab "Linux:"."""
+    """Return the label of a note or tab: "Note:", with a title "Note: Backups", for a tab "Linux:"."""
     title = note["title"]
     if "kind" not in note.groupdict():
         return f"{title.strip().rstrip(':')}:"
@@ -219,7 +219,7 @@ def _words_over(note: re.Match[str]) -> str:
 
 
 def _is_prose(lines: Sequence[str], *, led: bool) -> bool:
-    """Whether indented lines are sentences rather than code; behind words that lead to code only whole ones are."""
+    """Return whether indented lines are prose rather than code; after a lead-in, only complete sentences count."""
     tokens = [token for line in lines for token in line.split()][:_PROSE_WORDS]
     plain = sum(bool(_WORD.fullmatch(token)) for token in tokens)
     if len(tokens) < 3 or plain < 0.75 * len(tokens):
@@ -228,12 +228,12 @@ def _is_prose(lines: Sequence[str], *, led: bool) -> bool:
 
 
 def _column(line: str) -> int:
-    """Return the column of the first sign."""
+    """Return the column of the first character."""
     return len(line[: len(line) - len(line.lstrip())].expandtabs(_STEP))
 
 
 def _moved(line: str, columns: int) -> str:
-    """Return the line moved to the left, as far as there is room."""
+    """Return the line unindented by up to this many columns."""
     if not columns:
         return line
     text = line.lstrip()

@@ -1,4 +1,4 @@
-"""MSG: a mail as Outlook saves it, a compound file of properties ([MS-OXMSG], [MS-OXRTFCP])."""
+"""MSG: Outlook's mail format, a compound file of properties ([MS-OXMSG], [MS-OXRTFCP])."""
 
 import codecs
 import struct
@@ -31,12 +31,12 @@ _LOCALES = {
     0x419: "cp1251", 0x422: "cp1251", 0x402: "cp1251", 0x408: "cp1253", 0x41F: "cp1254", 0x40D: "cp1255",
     0x401: "cp1256", 0x425: "cp1257", 0x426: "cp1257", 0x427: "cp1257", 0x41E: "cp874", 0x42A: "cp1258",
 }  # fmt: skip
-"""The code pages of locales ([MS-LCID]) that write in other letters than Windows-1252 has."""
+"""Code pages of locales ([MS-LCID]) whose scripts are not in Windows-1252."""
 _ATTACHMENT_LONG, _ATTACHMENT_SHORT = "3707", "3704"
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """One mail as Markdown."""
+    """Return one mail as Markdown."""
     import olefile
 
     try:
@@ -65,7 +65,7 @@ def _letter(name: str, compound: "olefile.OleFileIO") -> ParsedDocument:
 
 
 def _body(compound: Any) -> str:
-    """Return the HTML body where there is one, else the text, else the packed RTF."""
+    """Return the HTML body, or the text, or the text of the compressed RTF."""
     if page := _raw(compound, f"__substg1.0_{HTML}0102"):
         return html_to_text(page_text(page, _code_page(compound, INTERNET_CODE_PAGE)))
     if markup := _text(compound, HTML):
@@ -89,7 +89,7 @@ def _text(compound: Any, tag: str, folder: str = "") -> str:
 
 
 def _message_encoding(compound: Any) -> str:
-    """Return what texts of the old kind are in: the message's code page, else its internet one, else its locale's."""
+    """Return the encoding of old texts: the message's code page, the internet code page, or the locale's."""
     return (
         _code_page(compound, MESSAGE_CODE_PAGE)
         or _code_page(compound, INTERNET_CODE_PAGE)
@@ -99,13 +99,13 @@ def _message_encoding(compound: Any) -> str:
 
 
 def _code_page(compound: Any, tag: int) -> str | None:
-    """Return the encoding that a number property names, by the name that Python has for it."""
+    """Return the Python encoding of a code page property."""
     page = _number(compound, tag)
     return _codepage_encoding(page) if page else None
 
 
 def _number(compound: Any, tag: int) -> int | None:
-    """Return a property that is a number, None when the message does not have it."""
+    """Return a numeric property, or None if it is missing."""
     for kind, number, at in _fixed_properties(compound):
         if (kind, number) == (0x0003, tag):
             (value,) = struct.unpack_from("<I", at)
@@ -114,7 +114,7 @@ def _number(compound: Any, tag: int) -> int | None:
 
 
 def _codepage_encoding(page: int) -> str | None:
-    """Windows' number of a code page as an encoding, None for one that is unknown."""
+    """Return the Python encoding of a Windows code page, or None if it is unknown."""
     name = {
         65001: "utf-8",
         1200: "utf-16-le",
@@ -139,7 +139,7 @@ def _codepage_encoding(page: int) -> str | None:
 
 
 def _fixed_properties(compound: Any) -> Iterator[tuple[int, int, bytes]]:
-    """(type, tag, value of eight bytes) of the message's properties of fixed size ([MS-OXMSG] 2.4)."""
+    """Yield (type, tag, value of eight bytes) of the message's fixed-size properties ([MS-OXMSG] 2.4)."""
     fixed = _raw(compound, "__properties_version1.0")
     for at in range(32, len(fixed) - 15, 16):
         kind, tag = struct.unpack_from("<HH", fixed, at)
@@ -175,10 +175,10 @@ def _attachments(compound: Any) -> list[str]:
 
 
 def unpack_rtf(data: bytes) -> bytes:
-    """RTF out of its LZFu compression ([MS-OXRTFCP] 2.1).
+    """Decompress RTF from LZFu ([MS-OXRTFCP] 2.1).
 
     Raises:
-        ValueError: no such compression, or larger than it says.
+        ValueError: not LZFu, or too large.
     """
     _, size, kind, _ = struct.unpack_from("<IIII", data)
     if kind == 0x414C454D:  # "MELA": stored
@@ -210,7 +210,7 @@ def unpack_rtf(data: bytes) -> bytes:
 
 
 def _run(window: bytearray, offset: int, length: int, write: int) -> bytes:
-    """Return a run from the window, which is written as it is read: runs may overlap themselves."""
+    """Return a run from the window, which is updated while it is read, because runs may overlap."""
     run = bytearray()
     for i in range(length):
         byte = window[(offset + i) % 4096]

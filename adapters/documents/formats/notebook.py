@@ -1,4 +1,4 @@
-"""Jupyter notebooks: text, code and what the code printed, cell by cell. Pictures are left out and counted."""
+"""Jupyter notebooks: text, code and output, cell by cell. Images are left out and counted."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from core.model.errors import DocumentRejected, NoText
 
 MAX_CELLS = 20_000
 MAX_OUTPUT = 2_000
-"""Characters of one output: a result, not a listing. Of a longer one its beginning and its end are kept."""
+"""Maximum characters of one output; longer ones keep only their beginning and end."""
 
 END_OF_OUTPUT = 500
 
@@ -23,7 +23,7 @@ _EMBEDDED = re.compile(r"data:[\w/+.-]{1,60};base64,[A-Za-z0-9+/=\s]{40,}|\b[A-Z
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """Return the cells in order, each a block with its number."""
+    """Return the cells in order, one numbered block each."""
     try:
         book = json.loads(decode(data))
     except (ValueError, RecursionError) as error:
@@ -85,7 +85,7 @@ def _cell(cell: dict[str, Any], language: str) -> str:
 
 
 def _markdown(source: str) -> str:
-    """Return a cell's Markdown as a file of it is read: pictures, comments and the like go the same way."""
+    """Return a cell's Markdown, processed like a Markdown file."""
     try:
         return "\n\n".join(block.text for block in read_markdown("cell.md", source.encode()).blocks)
     except NoText:
@@ -93,7 +93,7 @@ def _markdown(source: str) -> str:
 
 
 def _output(output: Any) -> str:
-    """Return what an output says in text: printed lines, a result, an error without its trace."""
+    """Return the text of an output: printed lines, a result, an error without its traceback."""
     if not isinstance(output, dict):
         return ""
     if output.get("ename"):

@@ -1,4 +1,4 @@
-"""OpenDocument: text (ODT), and sheets and slides as far as their paragraphs and tables go."""
+"""OpenDocument: text (ODT), and the paragraphs and tables of sheets and slides."""
 
 import re
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ MAX_ROWS = 50_000
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """Return the body as Markdown; slides and sheets are headings."""
+    """Return the body as Markdown; slides and sheets become headings."""
     with open_package(data) as package:
         refuse_declared_entities(package)
         if "META-INF/manifest.xml" in package.namelist() and b"encryption-data" in part(
@@ -60,7 +60,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 class _Walk:
-    """One pass over the body, with what the automatic styles say about paragraphs."""
+    """One pass over the body, with the automatic styles of paragraphs and lists."""
 
     def __init__(self, content: "Element") -> None:
         self._parents = {
@@ -74,7 +74,7 @@ class _Walk:
         }
 
     def blocks(self, parent: "Element", depth: int = 0) -> Iterator[str]:
-        """Block-level pieces below an element."""
+        """Yield the block-level pieces below an element."""
         if depth > MAX_DEPTH:
             raise DocumentRejected("This document is nested too deeply to be read.")
         for child in parent:
@@ -98,7 +98,7 @@ class _Walk:
                 yield from self.blocks(child, depth + 1)
 
     def paragraph(self, element: "Element") -> str:
-        """Return a paragraph; one in the style 'Title' is the document's heading."""
+        """Return a paragraph; the style 'Title' makes it the document's heading."""
         text = inline(element)
         style = element.get(f"{_TEXT}style-name", "")
         if text and "Title" in (style, self._parents.get(style)):
@@ -106,7 +106,7 @@ class _Walk:
         return re.sub(r"^(#+\s)", r"\\\1", text)
 
     def frames(self, element: "Element", depth: int) -> Iterator[str]:
-        """Text boxes and alternative texts of what is anchored in a paragraph."""
+        """Yield the text boxes and alternative texts anchored in a paragraph."""
         for box in element.iter(f"{_DRAW}text-box"):
             yield from self.blocks(box, depth + 1)
         for described in element.iter(f"{_SVG}desc"):
@@ -114,7 +114,7 @@ class _Walk:
                 yield f"[Image: {_one_line(described.text)}]"
 
     def items(self, listed: "Element", level: int, style: str) -> Iterator[str]:
-        """Yield the items of a list and of those inside it."""
+        """Yield the items of a list and of nested lists."""
         number = 0
         for item in listed:
             for child in item:
@@ -134,7 +134,7 @@ class _Walk:
 
 
 def _own_rows(table_element: "Element", depth: int = 0) -> Iterator["Element"]:
-    """Yield the rows of this table, not of those inside its cells."""
+    """Yield the rows of this table, excluding nested tables."""
     for child in table_element:
         if child.tag == f"{_TABLE}table-row":
             yield child
@@ -143,7 +143,7 @@ def _own_rows(table_element: "Element", depth: int = 0) -> Iterator["Element"]:
 
 
 def _cells(row: "Element") -> Iterator[str]:
-    """Yield a row's texts; repeated cells as often as they are, within reason."""
+    """Yield a row's texts, with repeated cells up to a limit."""
     for cell in row:
         if cell.tag not in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
             continue
@@ -154,7 +154,7 @@ def _cells(row: "Element") -> Iterator[str]:
 
 
 def _cell_text(cell: "Element", depth: int = 0) -> str:
-    """Return what a cell holds on one line; a table inside it row by row."""
+    """Return a cell's text on one line; a nested table row by row."""
     if depth > MAX_DEPTH:
         raise DocumentRejected("This document is nested too deeply to be read.")
     pieces: list[str] = []
@@ -173,7 +173,7 @@ def _cell_text(cell: "Element", depth: int = 0) -> str:
 
 
 def inline(element: "Element") -> str:
-    """Return a paragraph's text, line breaks kept, notes and frames left out."""
+    """Return a paragraph's text with line breaks and bracketed notes, without frames."""
     return re.sub(r"[ \t\xa0]+", " ", "".join(_inline(element))).strip()
 
 

@@ -1,4 +1,4 @@
-"""OpenAPI and Swagger: an operation is a passage, with its parameters, bodies and answers."""
+"""OpenAPI and Swagger: one passage per operation, with its parameters, bodies and responses."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from core.model.errors import DocumentRejected, NoText
 MAX_YAML = 8 * 1024 * 1024
 MAX_OPERATIONS = 5_000
 MAX_FIELDS = 200
-"""Fields of one object that are described; of the others the names are kept."""
+"""Maximum described fields of one object; for the others only the names are kept."""
 
 MAX_NAMES = 2_000
 MAX_DEPTH = 4
@@ -24,7 +24,7 @@ Node = Mapping[str, Any]
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """Return the description of an API: what it is, its operations, its schemas."""
+    """Return the description of an API: overview, operations, schemas."""
     api = _load(data)
     if not isinstance(api, dict):
         raise DocumentRejected("This API description is damaged: it is not an object.")
@@ -36,7 +36,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def _load(data: bytes) -> Any:
-    """JSON, or YAML without aliases' multiplication: what is walked is bounded, whatever refers to what."""
+    """Parse JSON or YAML; YAML aliases cannot multiply the output, because traversal is bounded."""
     text = decode(data)
     if text.lstrip().startswith("{"):
         try:
@@ -120,7 +120,7 @@ def _parameter(api: Node, parameter: Node) -> str:
 
 
 def _answer(api: Node, code: str, answer: Node) -> str:
-    """Return an answer with the name of what it returns, or with the fields of what has no name."""
+    """Return a response with the name of its schema, or with its fields if the schema has no name."""
     schema = _content(answer) or answer.get("schema")
     returned = _returned(api, schema)
     head = f"- {code}: {_line(answer.get('description'))}{returned}"
@@ -137,7 +137,7 @@ def _returned(api: Node, schema: Any) -> str:
 
 
 def _fields(api: Node, schema: Any, depth: int = 0) -> Iterator[str]:
-    """Yield the fields of an object as a list, those of objects in it below them."""
+    """Yield the fields of an object as a list, nested objects below them."""
     node = _resolved(api, schema)
     if depth == 0 and node.get("items") and not node.get("properties"):
         node = _resolved(api, node["items"])
@@ -159,7 +159,7 @@ def _fields(api: Node, schema: Any, depth: int = 0) -> Iterator[str]:
 
 
 def _more(names: list[str], indent: str = "") -> Iterator[str]:
-    """Yield a line with the names beyond those that are described."""
+    """Yield a line with the names of fields that are not described."""
     if further := names[MAX_FIELDS:MAX_NAMES]:
         left = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
         yield f"{indent}- Further: {', '.join(further)}{left}"
@@ -201,7 +201,7 @@ def _scopes(needed: Node) -> str:
 
 
 def _content(node: Node) -> Any:
-    """Return the schema of a body or an answer, whatever media type comes first."""
+    """Return the schema of a body or response, from its first media type."""
     media = next(iter(_node(node.get("content")).values()), None)
     return _node(media).get("schema")
 
@@ -211,7 +211,7 @@ def _reference(node: Any) -> str:
 
 
 def _resolved(api: Node, node: Any) -> Node:
-    """Return what a reference within the description stands for, followed a few times; nothing outside is fetched."""
+    """Resolve a reference within the description, up to a few levels; nothing external is fetched."""
     found = _node(node)
     for _ in range(MAX_DEPTH):
         reference = found.get("$ref")
@@ -237,7 +237,7 @@ def _line(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return a description, which is Markdown; its headings stay below those of its operation."""
+    """Return a description, which is Markdown, with its headings below those of its operation."""
     text = str(value).strip() if isinstance(value, str) else ""
     return re.sub(r"(?m)^(#{1,3})(?=\s)", r"\1###", text)
 

@@ -1,4 +1,4 @@
-"""Org files as Markdown, line by line: headings with their state and dates, lists, tables, listings, links."""
+"""Org files to Markdown, line by line: headings with states and dates, lists, tables, listings, links."""
 
 import re
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def _lines(source: list[str], stated: dict[str, str]) -> list[str]:
-    """One line of Markdown for each line of the source."""
+    """Return one line of Markdown per source line."""
     done: list[str] = []
     listing = drawer = comment = False
     for line in source:
@@ -53,7 +53,7 @@ def _lines(source: list[str], stated: dict[str, str]) -> list[str]:
             ended = bool(_END.match(line))
             done.append(("```" if listing else "") if ended else line if listing else "")
             comment, listing = comment and not ended, listing and not ended
-        elif drawer and not _HEADING.match(line):  # a heading ends one that nobody closed
+        elif drawer and not _HEADING.match(line):  # a heading ends an unclosed drawer
             drawer = line.strip().upper() != ":END:"
             done.append("")
         elif begun := _BEGIN.match(line):
@@ -70,7 +70,7 @@ def _lines(source: list[str], stated: dict[str, str]) -> list[str]:
 
 
 def _line(line: str, stated: dict[str, str]) -> str:
-    """Return a line outside of blocks."""
+    """Convert a line outside of blocks."""
     if keyword := _KEYWORD.match(line):
         key = keyword["key"].lower()
         stated.setdefault(key, keyword["value"])

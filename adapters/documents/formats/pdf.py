@@ -1,7 +1,7 @@
-"""PDF: text page by page, headings by the outline or the type size, ruled tables kept.
+"""PDF: text page by page, headings by outline or type size, tables with rules.
 
-pdfium reads (fast enough for a handbook of a thousand pages); pdfplumber finds the tables of pages that have
-ruling lines, within a time limit. Pages that are pictures are named: recognising characters is left to others.
+pdfium reads the text, fast enough for a handbook of a thousand pages. pdfplumber extracts the tables of pages with
+ruling lines, within a time limit. Pages that are images are listed for OCR.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ MAX_PAGES = 5_000
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """Return the pages that have text; those that have none are named in the notes, each with what it is instead."""
+    """Return the pages with text; the notes name pages without text, and images are listed for OCR."""
     document = _open(data)
     try:
         if document.get_formtype():
@@ -77,7 +77,7 @@ def _open(data: bytes) -> "pypdfium2.PdfDocument":
 
 
 def _has_end(data: bytes) -> bool:
-    """Whether the file's end is there; some programs write other bytes behind it."""
+    """Return whether the file's end is present; some programs append other bytes."""
     return b"startxref" in data or b"%%EOF" in data
 
 
@@ -96,11 +96,11 @@ _REASONS = {
     ),
     PageContent.DAMAGED: ("This PDF is damaged: none of its pages can be opened.", "Export it again."),
 }
-"""Why there is no text, the most telling first, and what a person can do."""
+"""Reasons for missing text, most specific first, with a remedy."""
 
 
 def _without_text(empty: dict[int, PageContent], *, ended: bool) -> DocumentRejected:
-    """Why a PDF without any text has none."""
+    """Return the error that explains why a PDF has no text."""
     if not ended:
         return _cut_off()
     if set(empty.values()) == {PageContent.BLANK}:
@@ -111,7 +111,7 @@ def _without_text(empty: dict[int, PageContent], *, ended: bool) -> DocumentReje
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """What is on a page: its lines, and what is drawn; the rules as the page is shown."""
+    """Content of a page: its lines, its drawings, and the rules in displayed coordinates."""
 
     lines: list[Line]
     drawings: Drawings
@@ -119,7 +119,7 @@ class ReadPage:
 
 
 def _read_page(document: "pypdfium2.PdfDocument", index: int) -> ReadPage:
-    """One page in the order of the file, which follows columns; without lines where it cannot be read."""
+    """Return one page in file order, which follows columns; without lines if it is unreadable."""
     import pypdfium2
 
     try:
@@ -135,7 +135,7 @@ def _read_page(document: "pypdfium2.PdfDocument", index: int) -> ReadPage:
 
 
 def _insert(lines: list[Line], text: str, box: Box) -> None:
-    """Put what is filled into a form behind its label on the same height, else above what stands lower."""
+    """Insert a form value after its label on the same line, or above the lines below it."""
     left, right, bottom, top = box
     row = [i for i, line in enumerate(lines) if line.left < left and bottom - 3 < line.baseline < top]
     if row:
@@ -150,7 +150,7 @@ def _insert(lines: list[Line], text: str, box: Box) -> None:
 
 
 def _outline(document: "pypdfium2.PdfDocument") -> dict[str, int]:
-    """Return the bookmarks: heading text without spaces and numbers, and its level from 1."""
+    """Return the bookmarks: heading text reduced to letters, with its level from 1."""
     found: dict[str, int] = {}
     for i, item in enumerate(document.get_toc(max_depth=6)):
         if i > 3_000:
@@ -161,7 +161,7 @@ def _outline(document: "pypdfium2.PdfDocument") -> dict[str, int]:
 
 
 def _notes(empty: dict[int, PageContent], count: int) -> Iterator[str]:
-    """Which pages gave no text, and what they are instead; blank pages need no mention, pictures may still be read."""
+    """Yield notes on pages without text; blank pages are not mentioned, and images may be read by OCR."""
     for kind, said in (
         (PageContent.DRAWING, "drawn, without text"),
         (PageContent.DAMAGED, "unreadable"),

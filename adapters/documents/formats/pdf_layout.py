@@ -1,7 +1,7 @@
-"""What lies side by side on a PDF's page: tables without rules between their cells, and blocks of text.
+"""Layout of a PDF page: tables without rules, and text columns.
 
-A page's lines are put into rows by their height, and rows are cut at wide gaps. Where the pieces of several rows stand
-below each other, they are a table if they look like one, else columns that are read one after the other.
+Lines are grouped into rows by height, and rows are split at wide gaps. If the parts of several rows are aligned, they
+form a table if they look like one, otherwise columns that are read one after the other.
 """
 
 import re
@@ -27,12 +27,12 @@ class TextRow:
 
     @property
     def baseline(self) -> float:
-        """Its height."""
+        """Height of the row."""
         return self.lines[0].baseline
 
     @property
     def size(self) -> float:
-        """The type size of most of it."""
+        """Largest type size of the row's lines."""
         return max(line.size for line in self.lines)
 
 
@@ -54,12 +54,12 @@ class Columns:
         return texts
 
     def column(self, part: Stretch) -> int:
-        """Return the column that a part is in: the one it overlaps most, else the nearest."""
+        """Return the column that a part overlaps most, or the nearest one."""
         return max(range(len(self.extents)), key=lambda i: _overlap(part, self.extents[i]))
 
     @property
     def box(self) -> Box:
-        """Where the rows are."""
+        """Bounding box of the rows."""
         lines = [line for row in self.rows for line in row.lines]
         return (
             min(line.left for line in lines),
@@ -74,11 +74,11 @@ def _overlap(part: Stretch, extent: tuple[float, float]) -> float:
 
 
 def lay_out(lines: list[Line], ruled: RuledPage, rules: Sequence[Box]) -> tuple[list[Line], list[FoundTable]]:
-    """Return the lines in the order in which they are read, and the tables of a page, those without rules too.
+    """Return the lines in reading order, and the page's tables, including those without rules.
 
     Args:
-        lines: of the page, in the order of the file.
-        ruled: the tables and frames that rules make.
+        lines: lines of the page in file order.
+        ruled: tables and frames formed by rules.
         rules: lines drawn on the page.
     """
     found = list(ruled.tables)
@@ -102,7 +102,7 @@ def lay_out(lines: list[Line], ruled: RuledPage, rules: Sequence[Box]) -> tuple[
 
 
 def _without_paragraphs(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines without those of running text, which may stand beside a table in a column of its own."""
+    """Return the lines without running text, which may be in its own column beside a table."""
     running: set[int] = set()
     chain: list[Line] = []
     for line in [*lines, None]:
@@ -116,7 +116,7 @@ def _without_paragraphs(lines: Sequence[Line]) -> list[Line]:
 
 
 def _runs_on(above: Line, line: Line) -> bool:
-    """Whether a line goes on below another of the same text: as far left, without a wide gap, of some words."""
+    """Return whether a line continues running text above it: same left edge and size, several words, no wide gap."""
     down = above.baseline - line.baseline
     long = min(len(above.text.split()), len(line.text.split())) > 3
     aligned = abs(above.left - line.left) < 2 and abs(above.size - line.size) < 0.6
@@ -124,7 +124,7 @@ def _runs_on(above: Line, line: Line) -> bool:
 
 
 def _in_frame(lines: Sequence[Line], frame: Sequence[Box]) -> Columns | None:
-    """Return the lines within boxes side by side, as columns."""
+    """Return the lines inside adjacent boxes as columns."""
     if not frame:
         return None
     bottom, top = min(box[2] for box in frame), max(box[3] for box in frame)
@@ -138,7 +138,7 @@ def _in_frame(lines: Sequence[Line], frame: Sequence[Box]) -> Columns | None:
 
 
 def _rows(lines: Sequence[Line]) -> list[TextRow]:
-    """Return the lines by their height, from the top."""
+    """Group lines into rows by height, from the top."""
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: (-line.baseline, line.left)):
         if rows and rows[-1][0].baseline - line.baseline < min(line.size, rows[-1][0].size) * 0.4:
@@ -154,7 +154,7 @@ def _parts(lines: Sequence[Line]) -> Iterator[Stretch]:
 
 
 def _side_by_side(rows: Sequence[TextRow]) -> Iterator[Columns]:
-    """Yield runs of rows whose parts are below each other in columns."""
+    """Yield runs of rows whose parts are aligned in columns."""
     run: list[TextRow] = []
     for row in rows:
         if run and not _goes_on(run, row):
@@ -166,7 +166,7 @@ def _side_by_side(rows: Sequence[TextRow]) -> Iterator[Columns]:
 
 
 def _is_parted(row: TextRow) -> bool:
-    """Whether a row has parts side by side, and is no list item, no heading with its number, no table of contents."""
+    """Return whether a row has several parts and is not a list item, numbered heading or table of contents."""
     return len(row.parts) > 1 and not _LIST_MARK.fullmatch(row.parts[0].text) and not _is_leader(row)
 
 
@@ -175,7 +175,7 @@ def _is_leader(row: TextRow) -> bool:
 
 
 def _goes_on(run: Sequence[TextRow], row: TextRow) -> bool:
-    """Whether a row is of the run above it: close enough, set like it, and apart where that is."""
+    """Return whether a row belongs to the run above it: close enough, same type size, and similarly split."""
     above = run[-1]
     down = above.baseline - row.baseline
     if down > above.size * 3.2 or abs(above.size - row.size) > max(1.0, above.size * 0.15) or _is_leader(row):
@@ -189,7 +189,7 @@ def _goes_on(run: Sequence[TextRow], row: TextRow) -> bool:
 
 
 def _columns(run: list[TextRow]) -> Iterator[Columns]:
-    """Yield the columns that the rows of a run share; rows that have no part beside another at its end are left out."""
+    """Yield the columns shared by a run's rows, without trailing rows that have only one part."""
     while run and len(run[-1].parts) < 2 and run[-1].parts[0].left < run[0].parts[-1].left - 5:
         run = run[:-1]
     parted = [row for row in run if len(row.parts) > 1]
@@ -206,9 +206,9 @@ def _columns(run: list[TextRow]) -> Iterator[Columns]:
 
 
 def _extents(parts: Sequence[Stretch], rows: int) -> list[tuple[float, float]]:
-    """From where to where each column goes. What crosses a gap that nearly all rows keep is a heading of several."""
+    """Return the horizontal extent of each column; parts that cross a common gap are ignored as spanning headings."""
     merged = _merged(parts)
-    if rows > 3:  # a sign that stands alone in one row is no column
+    if rows > 3:  # a character that occurs in one row only is not a column
         merged = [one for one in merged if sum(_overlap(part, one) > 0 for part in parts) > 1]
     if len(merged) > 1 or rows < 5:
         return merged
@@ -228,7 +228,7 @@ def _merged(parts: Sequence[Stretch]) -> list[tuple[float, float]]:
 
 
 def _table(columns: Columns, rules: Sequence[Box]) -> FoundTable | None:
-    """Return the columns as a table, if they hold figures, or rules are drawn across them as books do it."""
+    """Return the columns as a table if they contain figures or have rules across them, as in books."""
     cells = [columns.cells(row) for row in columns.rows]
     filled = [text for row in cells for text in row if text]
     if not _may_be_table(columns, cells, filled):
@@ -251,7 +251,7 @@ def _table(columns: Columns, rules: Sequence[Box]) -> FoundTable | None:
 
 
 def _may_be_table(columns: Columns, cells: Sequence[Sequence[str]], filled: Sequence[str]) -> bool:
-    """Whether short texts stand in rows: no prose, no labels each with what was filled in, no numbers of a drawing."""
+    """Return whether the rows hold short cells, rather than prose, form labels with values or numbers of a drawing."""
     first = [row[0] for row in cells if row[0]]
     labels = sum(text.endswith(":") for text in first)
     labelled = sum(all(re.match(r"[^\W\d][\w .]{1,24}: ?\S?", text) for text in row if text) for row in cells)
@@ -270,13 +270,13 @@ def _may_be_table(columns: Columns, cells: Sequence[Sequence[str]], filled: Sequ
 
 
 def _is_contents(cells: Sequence[Sequence[str]]) -> bool:
-    """Whether rows are a table of contents: their last cells are the numbers of pages."""
+    """Return whether the rows are a table of contents: the last cells are ascending page numbers."""
     pages = [int(row[-1]) for row in cells if row[-1].isdecimal()]
     return len(cells) > 3 and len(pages) == len(cells) and len(cells[0]) < 4 and pages == sorted(pages)
 
 
 def _is_prose(columns: Columns) -> bool:
-    """Whether both columns are text that runs from line to line."""
+    """Return whether all columns are text that continues from line to line."""
     texts = [[columns.cells(row)[i] for row in columns.rows] for i in range(len(columns.extents))]
     return all(
         sum(len(text.split()) > 3 for text in column) > len([text for text in column if text]) * 0.5 for column in texts
@@ -284,7 +284,7 @@ def _is_prose(columns: Columns) -> bool:
 
 
 def _is_ruled(columns: Columns, rules: Sequence[Box]) -> bool:
-    """Whether at least two rules, or one below the first row, go across most of the columns."""
+    """Return whether at least two rules span most of the columns."""
     left, right, bottom, top = columns.box
     size = columns.rows[0].size
     across = [
@@ -298,7 +298,7 @@ def _is_ruled(columns: Columns, rules: Sequence[Box]) -> bool:
 
 
 def _with_group_names(cells: list[list[str]]) -> list[list[str]]:
-    """Return the rows with the names of groups, written once above the middle of each, above all columns of a group."""
+    """Merge a row of group names into the header below it, repeating each name for its columns."""
     at = next((i for i, row in enumerate(cells[:3]) if sum(map(bool, row)) > 1), 0)
     upper, lower = cells[at : at + 2] if at + 1 < len(cells) else ([], [])
     named = [i for i, text in enumerate(upper) if text and i]
@@ -312,7 +312,7 @@ def _with_group_names(cells: list[list[str]]) -> list[list[str]]:
 
 
 def _with_whole_cells(cells: Sequence[list[str]]) -> list[list[str]]:
-    """Rows with what went over a line put together: a row without its first cell and without figures goes on."""
+    """Join wrapped rows: a row without first cell and figures continues the row above."""
     rows: list[list[str]] = []
     for row in cells:
         words = [text for text in row if text]
@@ -326,7 +326,7 @@ def _with_whole_cells(cells: Sequence[list[str]]) -> list[list[str]]:
 
 
 def _are_blocks(columns: Columns, lines: Sequence[Line]) -> bool:
-    """Whether the file goes from column to column in every row, though each column is a text of its own."""
+    """Return whether the file order is row by row although each column is a text of its own."""
     if len(columns.extents) > 3:
         return False
     gaps = [b[0] - a[1] for a, b in pairwise(columns.extents)]
@@ -334,7 +334,7 @@ def _are_blocks(columns: Columns, lines: Sequence[Line]) -> bool:
         return False
     cells = [columns.cells(row) for row in columns.rows]
     first = [row[0] for row in cells if row[0]]
-    if sum(text.endswith(":") for text in first) > len(first) * 0.5:  # labels, each with what was filled in
+    if sum(text.endswith(":") for text in first) > len(first) * 0.5:  # form labels with their values
         return False
     starts = all(text.endswith(":") for text in cells[0] if text)
     labelled = any(all(re.match(r"[^\W\d][\w .]{1,24}: ?\S", text) for text in row) for row in cells[1:])
@@ -347,7 +347,7 @@ def _are_blocks(columns: Columns, lines: Sequence[Line]) -> bool:
 
 
 def _one_after_the_other(lines: Sequence[Line], columns: Columns) -> tuple[list[Line], list[list[Line]]]:
-    """Return the lines with the columns read from top to bottom, one after the other, and each column's lines."""
+    """Return the lines with the columns read one after the other, and the lines of each column."""
     moved = {id(line) for row in columns.rows for line in row.lines}
     start = next(i for i, line in enumerate(lines) if id(line) in moved)
     ordered = [
@@ -359,7 +359,7 @@ def _one_after_the_other(lines: Sequence[Line], columns: Columns) -> tuple[list[
 
 
 def _of_column(row: TextRow, columns: Columns, number: int) -> Iterator[Line]:
-    """Yield what each line of a row has in a column, as a line."""
+    """Yield the part of each line of a row that is in this column, as a line."""
     for line in row.lines:
         parts = [part for part in _parts([line]) if columns.column(part) == number]
         if parts:

@@ -1,4 +1,4 @@
-"""The lines of a PDF's page as pdfium reads them: text, place, type, and where wide gaps part them."""
+"""Lines of a PDF page from pdfium: text, position, type, and parts separated by wide gaps."""
 
 import ctypes
 import re
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     import pypdfium2
 
 EDGE_SHARE = 0.1
-"""Running heads and page numbers are in this share of the page at its top and bottom."""
+"""Share of the page height at top and bottom that holds running heads and page numbers."""
 
 WIDE_GAP = 0.9
-"""Words further apart than this, in type sizes, may belong to different columns."""
+"""Minimum gap between parts of a line, in type sizes; such words may be in different columns."""
 
 INSIDE = 4.0
-"""A letter this near to the middle of a box is in it."""
+"""Maximum distance in points of a letter from the middle of its box."""
 
 BESIDE = 25.0
-"""A box this far from a word belongs to it."""
+"""Maximum distance in points of a box from its word."""
 
 _CROSSES = frozenset("xXvV✓✔✗✘☒☑×■●n43l8")
-"""What forms are ticked with: letters, and the names of the signs of ZapfDingbats and Wingdings."""
+"""Characters used for ticks: letters, and names of ZapfDingbats and Wingdings symbols."""
 
 _DATE_OR_YEAR = re.compile(r"(?:19|20)\d\d|\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|\d{4}[/.-]\d{1,2}[/.-]\d{1,2}")
 _OF_NUMBERS = frozenset(map(ord, "0123456789/.,:-"))
@@ -40,7 +40,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of a line without a wide gap."""
+    """A part of a line without a wide gap."""
 
     text: str
     left: float
@@ -49,7 +49,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a page as it was set. Coordinates in points from the bottom left corner of the page."""
+    """A line of a page as typeset. Coordinates in points from the bottom left corner of the page."""
 
     text: str
     size: float
@@ -77,8 +77,8 @@ class CellLine:
 
 
 def characters(codes: Sequence[int]) -> str:
-    """Code points to text: surrogate pairs joined, ligatures spelt out, what fonts left unnamed dropped."""
-    known = (code for code in codes if code <= 0x10FFFF)  # a font may claim more than there is
+    """Return code points as text: surrogates joined, ligatures spelt out, unmapped characters dropped."""
+    known = (code for code in codes if code <= 0x10FFFF)  # a font may state code points that do not exist
     text = b"".join(code.to_bytes(2, "little") if code < 0x10000 else chr(code).encode("utf-16-le") for code in known)
     decoded = text.decode("utf-16-le", errors="ignore").replace("\xad", "").replace("\x02", "-\x02")
     decoded = _PRESENTATION.sub(lambda found: unicodedata.normalize("NFKC", found[0]), decoded)
@@ -86,20 +86,20 @@ def characters(codes: Sequence[int]) -> str:
 
 
 def is_right_to_left(text: str) -> bool:
-    """Whether most letters of a text are Hebrew, Arabic or another script written from right to left."""
+    """Return whether most letters are Hebrew, Arabic or another right-to-left script."""
     kinds = [unicodedata.bidirectional(letter) for letter in text if letter.isalpha()]
     return sum(kind in ("R", "AL") for kind in kinds) * 2 > len(kinds)
 
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """pdfium's handle of a page's text, and the frame of the page."""
+    """pdfium's handle of a page's text, with the page's frame."""
 
     raw: Any
     frame: PageFrame
 
     def runs(self) -> Iterator[tuple[list[int], list[int]]]:
-        """(indexes, code points) of each line in the order of the file, which follows columns."""
+        """Yield (indexes, code points) of each line in file order, which follows columns."""
         import pypdfium2.raw as pdfium
 
         start = 0
@@ -114,12 +114,12 @@ class PageText:
         yield list(range(start, start + len(codes))), codes
 
     def lines(self, ticks: Sequence[TickBox] = ()) -> list[Line]:
-        """Return the lines of a page; text outside of what is shown belongs to no page a person can look at."""
+        """Return the visible lines of a page; text outside of the displayed area is dropped."""
         found = (self._line(at, codes, ticks) for at, codes in self.runs())
         return [line for line in found if line is not None]
 
     def _line(self, at: list[int], codes: list[int], ticks: Sequence[TickBox]) -> Line | None:
-        """Return the line of the characters at these indexes, None when nothing of it can be seen."""
+        """Return the line of these characters, or None if nothing of it is visible."""
         frame = self.frame
         inked = [i for i, code in zip(at, codes, strict=True) if code > 32]
         if not inked:
@@ -153,7 +153,7 @@ class PageText:
         )
 
     def _parts(self, at: list[int], codes: list[int], size: float, ticks: Sequence[TickBox]) -> tuple[Stretch, ...]:
-        """Return the line cut at wide gaps; check boxes that are drawn between its words as "[x]" and "[ ]"."""
+        """Return the parts of a line between wide gaps; check boxes between words become "[x]" and "[ ]"."""
         parts: list[Stretch] = []
         words: list[PdfWord] = []
         found = self._with_joined_digits([self._word(*word) for word in _words(at, codes)], size)
@@ -172,7 +172,7 @@ class PageText:
         return PdfWord(codes, min(box[0], end[0]), max(box[1], end[1]), at[-1] + 1)
 
     def _with_joined_digits(self, words: list["PdfWord"], size: float) -> list["PdfWord"]:
-        """Return the words with digits that are set apart one by one joined, where the line has such a number."""
+        """Join digits that are typeset separately, if the line has a date or year like that."""
         runs: list[list[PdfWord]] = []
         for word in words:
             if runs and word.goes_on(runs[-1][-1], size) and self._is_generated(runs[-1][-1].end):
@@ -187,13 +187,13 @@ class PageText:
         ]
 
     def _is_generated(self, index: int) -> bool:
-        """Return whether a space is not in the file: pdfium puts it where it sees a gap."""
+        """Return whether pdfium inserted this space because of a gap, and it is not in the file."""
         import pypdfium2.raw as pdfium
 
         return bool(pdfium.FPDFText_IsGenerated(self.raw, index) == 1)
 
     def cell_lines(self, cells: Sequence[Box]) -> list[list[CellLine]]:
-        """For each of these boxes of the shown page the lines of text inside it, from the top."""
+        """Return the lines of text inside each of these boxes, from the top."""
         found: list[dict[int, list[tuple[int, int]]]] = [{} for _ in cells]
         heights: dict[int, list[int]] = {}
         for number, (at, codes) in enumerate(self.runs()):
@@ -220,7 +220,7 @@ class PageText:
         return CellLine(" ".join(part.text for part in parts), left, right, baseline, size, parts)
 
     def box(self, index: int) -> Box:
-        """Return the box of a character on the page as shown."""
+        """Return the box of a character in displayed coordinates."""
         return self.frame.box(self._box(index))
 
     def _size(self, index: int) -> float:
@@ -257,27 +257,27 @@ class PageText:
 
 @dataclass(frozen=True, slots=True)
 class PdfWord:
-    """The code points of a word, and where it is."""
+    """A word: its code points and position."""
 
     codes: list[int]
     left: float
     right: float
     end: int
-    """The index behind its last character."""
+    """The index after its last character."""
 
     def goes_on(self, before: "PdfWord", size: float) -> bool:
-        """Return whether this is one more digit, or sign between digits, of a number that is set digit by digit."""
+        """Return whether this word continues a number that is typeset digit by digit."""
         last, length = before.codes[-1], len(self.codes)
         short = length == 1 or (length == 2 and len(before.codes) == 1) or chr(last) in "/-"
         numbers = last in _OF_NUMBERS and _OF_NUMBERS.issuperset(self.codes)
         return short and numbers and 0 < self.left - before.right < size * 0.65
 
     def is_near(self, x: float) -> bool:
-        """Whether a box to be ticked belongs beside this word."""
+        """Return whether a check box at this position belongs to this word."""
         return self.left - BESIDE < x < self.right + BESIDE
 
     def gap_to(self, other: "PdfWord") -> float:
-        """How far apart two words are, whichever is further left."""
+        """Return the horizontal gap between two words, in either order."""
         return max(self.left - other.right, other.left - self.right)
 
 
@@ -293,7 +293,7 @@ def read_lines(page: "pypdfium2.PdfPage", ticks: Sequence[TickBox]) -> tuple[lis
 
 
 def _words(at: list[int], codes: list[int]) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the (indexes, code points) between spaces."""
+    """Yield (indexes, code points) of each word."""
     word: tuple[list[int], list[int]] = ([], [])
     for i, code in zip(at, codes, strict=True):
         if code in (32, 0xA0, 9):
@@ -308,12 +308,12 @@ def _words(at: list[int], codes: list[int]) -> Iterator[tuple[list[int], list[in
 
 
 def _is_date_or_year(words: Sequence[PdfWord]) -> bool:
-    """Return whether digits that are set apart are a date, or a year of these centuries."""
+    """Return whether separately typeset digits form a date, or a year from 1900 to 2099."""
     return _DATE_OR_YEAR.fullmatch("".join(characters(word.codes) for word in words)) is not None
 
 
 def _part(words: Sequence[PdfWord], ticks: Sequence[TickBox], after: float | None, *, last: bool = False) -> Stretch:
-    """Words as text, check boxes among them; those between the part before and this one belong to this one."""
+    """Join words and check boxes into one part; boxes before its first word belong to it."""
     pieces: list[str] = []
     reached = after if after is not None else float("-inf")
     for word in words:
@@ -330,7 +330,7 @@ def _part(words: Sequence[PdfWord], ticks: Sequence[TickBox], after: float | Non
 
 
 def _joined(lines: Iterator[CellLine]) -> list[CellLine]:
-    """Lines from the top; those on the same height, as a raised figure beside its word, as one."""
+    """Sort lines from the top; merge those at the same height, such as a superscript and its word."""
     joined: list[CellLine] = []
     for line in sorted(lines, key=lambda line: -line.baseline):
         before = joined[-1] if joined else None

@@ -1,6 +1,6 @@
-"""The lines and tables of a PDF's pages as Markdown: headings by outline or type size, paragraphs, lists, code.
+"""Conversion of PDF lines and tables to Markdown: headings by outline or type size, paragraphs, lists, code.
 
-Headers and footers that come back on most pages are left out. A table goes on over pages under its header.
+Headers and footers that repeat on most pages are dropped. A table that continues on the next page keeps its header.
 """
 
 import re
@@ -14,7 +14,7 @@ from adapters.documents.formats.pdf_tables import FoundTable
 from core.model.document_content import Block
 
 HEADING_RATIO = 1.12
-"""A line set this much larger than the body is a heading."""
+"""Minimum type size of a heading, relative to the body."""
 
 HEADING_CHARS = 160
 _NUMBERED = re.compile(r"^((\d+\.)+\d*|\d+|[A-Z]\.|Appendix [A-Z]|Chapter \d+|Section \d+)\s+\S")
@@ -22,7 +22,7 @@ _LIST_MARK = re.compile(r"^([•●▪◦‣∙·*–-]|\(?\d{1,3}[.)]|\(?[a-z][
 
 
 def largest_text(pages: list[list[Line]]) -> str | None:
-    """Return the line set largest on the first page with text, joined with the one after it of the same size."""
+    """Return the largest text of the first page with text, including following lines of that size."""
     lines = next((page for page in pages if page), [])
     top = max((line.size for line in lines if len(line.text) > 3), default=0.0)
     if top < _body_size(pages) * 1.2:
@@ -40,11 +40,11 @@ def _body_size(pages: list[list[Line]]) -> float:
 
 
 def page_blocks(pages: list[list[Line]], outline: dict[str, int], tables: list[list[FoundTable]]) -> Iterator[Block]:
-    """Return a block for each page with text."""
+    """Yield a block for each page with text."""
     body = _body_size(pages)
     running = _running_lines(pages, body)
     levels = _levels(pages, body, outline)
-    before: FoundTable | None = None  # the last table of the page before, where nothing follows it
+    before: FoundTable | None = None  # the table at the end of the previous page, if nothing follows it
     for i, lines in enumerate(pages):
         kept = [line for line in lines if _edge_key(line, body) not in running]
         found = sorted(tables[i], key=lambda table: -table.top)
@@ -59,7 +59,7 @@ def page_blocks(pages: list[list[Line]], outline: dict[str, int], tables: list[l
 
 
 def _running_lines(pages: list[list[Line]], body: float) -> set[str]:
-    """Headers, footers and page numbers: lines at a page's edge that come back on most pages that have others too."""
+    """Return the keys of headers, footers and page numbers: edge lines that repeat on many pages with other text."""
     if len(pages) < 3:
         return set()
     seen: Counter[str] = Counter()
@@ -72,7 +72,7 @@ def _running_lines(pages: list[list[Line]], body: float) -> set[str]:
 
 
 def _edge_key(line: Line, body: float) -> str:
-    """How a line at a page's edge is recognised on other pages, digits not counting; '' for all other lines."""
+    """Return a key that identifies an edge line on other pages, ignoring digits; '' for all other lines."""
     if not line.at_edge or line.size >= body * HEADING_RATIO or len(line.text) > 90:
         return ""
     key = re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.lower())
@@ -81,7 +81,7 @@ def _edge_key(line: Line, body: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """What makes a line a heading in this file."""
+    """Criteria for the heading levels of a file."""
 
     body: float
     sizes: dict[float, int]
@@ -131,7 +131,7 @@ def _levels(pages: list[list[Line]], body: float, outline: dict[str, int]) -> Le
 
 
 def _page_markdown(lines: list[Line], levels: Levels, tables: list[FoundTable]) -> str:
-    """Lines joined into paragraphs, headings marked, code fenced, tables at the place of their first line."""
+    """Return a page as Markdown: paragraphs joined, headings marked, code fenced, tables at their first line."""
     pieces: list[Piece] = []
     written: set[int] = set()
     leading = _usual_leading(lines)
@@ -156,7 +156,7 @@ def _page_markdown(lines: list[Line], levels: Levels, tables: list[FoundTable]) 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A heading, a paragraph, a list item, a stretch of code or a table."""
+    """A heading, paragraph, list item, code block or table."""
 
     kind: str
     level: int
@@ -164,7 +164,7 @@ class Piece:
     table: str = ""
 
     def goes_on_with(self, line: Line, kind: str, level: int, leading: float) -> bool:
-        """Whether the next line belongs to this piece; the first line of a heading decides for all of it."""
+        """Return whether the next line belongs to this piece; a heading's first line decides for all its lines."""
         if not self.lines:
             return False
         before = self.lines[-1]
@@ -173,7 +173,7 @@ class Piece:
         return (self.kind, self.level) == (kind, level) and _continues(before, line, kind, leading)
 
     def markdown(self, edge: float) -> str:
-        """Return the piece as Markdown; `edge` is how far right the lines of the page reach, in points."""
+        """Return the piece as Markdown; `edge` is the right edge of the page's lines, in points."""
         if self.kind == "table":
             return self.table
         if self.kind == "code":
@@ -187,7 +187,7 @@ class Piece:
         return re.sub(r"^(#+\s)", r"\\\1", text)
 
     def _join_lines(self, edge: float) -> str:
-        """Full lines flow on; a line that stops early, as in an address or a table without rules, ends there."""
+        """Join full lines; keep the line break after a short line, as in an address or a table without rules."""
         text = self.lines[0].text
         reach = max(edge if edge - self.lines[0].left < 700 else 0.0, *(line.right for line in self.lines), 1.0)
         reach = max(line.right for line in self.lines) if len(self.lines) > 2 else reach
@@ -211,7 +211,7 @@ class Piece:
 
 
 def _is_row(text: str) -> bool:
-    """Tell whether a line is a table row: mostly numbers, or a line of a form with boxes to tick."""
+    """Return whether a line is a table row (mostly numbers) or a form line with check boxes."""
     words = text.split()
     if "[x]" in text or "[ ]" in text:
         return True
@@ -219,7 +219,7 @@ def _is_row(text: str) -> bool:
 
 
 def _continues(before: Line, line: Line, kind: str, leading: float) -> bool:
-    """Whether a line goes on with the paragraph or the code of the line before it."""
+    """Return whether a line continues the paragraph or code of the line before it."""
     down = before.baseline - line.baseline
     if kind == "code":
         return -line.size * 2 < down < line.size * 3
@@ -233,12 +233,12 @@ def _continues(before: Line, line: Line, kind: str, leading: float) -> bool:
 
 
 def _is_beside(before: Line, line: Line) -> bool:
-    """Whether two lines are one: cut by a raised or lowered character, or a label and what was filled in."""
+    """Return whether two lines are one: split by a superscript or subscript, or a form label and its value."""
     return abs(before.baseline - line.baseline) < line.size * 0.45 and before.right < line.right
 
 
 def _usual_leading(lines: list[Line]) -> float:
-    """Return the usual distance between baselines on this page, in points, by the lines that fill their measure."""
+    """Return the median distance between baselines of full lines on this page, in points."""
     edge = max((line.right for line in lines), default=0.0)
     steps = sorted(
         before.baseline - line.baseline
@@ -251,5 +251,5 @@ def _usual_leading(lines: list[Line]) -> float:
 
 
 def heading_key(text: str) -> str:
-    """Return the letters by which a bookmark and its heading are compared."""
+    """Return the letters that identify a bookmark and its heading."""
     return re.sub(r"[\W\d_]+", "", text).lower()

@@ -1,4 +1,4 @@
-"""A PDF's page beside its text: which part is shown and how it is turned, rules, boxes to be ticked, form values."""
+"""A PDF page apart from its text: displayed area and rotation, rules, check boxes, form values."""
 
 import ctypes
 import math
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     import pypdfium2
 
 SAMPLED = 200
-"""Characters of a page that are asked which way they stand."""
+"""Characters of a page that are sampled for the text direction."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageFrame:
-    """The part of a page that is shown, turned so that its text reads from left to right.
+    """The displayed part of a page, turned so that its text reads from left to right.
 
-    Files hold coordinates as the page was before it was turned, by `/Rotate` for everybody, or by a reader who turns
-    the sheet. Everything here speaks of the page as it is read, in points from its bottom left corner.
+    Coordinates in a file are those before rotation, whether `/Rotate` turns the page or a reader turns the sheet.
+    Results here are in points from the bottom left corner of the page as it is read.
 
     Attributes:
-        left, bottom, right, top: the shown part in the file's coordinates.
-        turned: degrees clockwise: 0, 90, 180 or 270.
-        exact: whether the text stands in that direction exactly, to the last digit of its matrices.
+        left, bottom, right, top: the displayed part in the file's coordinates.
+        turned: clockwise rotation in degrees: 0, 90, 180 or 270.
+        exact: whether the text matrices have exactly that direction, without rounding errors.
     """
 
     left: float
@@ -38,23 +38,23 @@ class PageFrame:
 
     @classmethod
     def of(cls, page: "pypdfium2.PdfPage", text: "pypdfium2.PdfTextPage") -> "PageFrame":
-        """Return the frame of a page: its crop box as far as it lies on the page."""
+        """Return the frame of a page: its crop box, limited to the page."""
         turned, exact = _direction(text)
         left, bottom, right, top = page.get_bbox()
         return cls(left, bottom, right, top, page.get_rotation() if turned is None else turned, exact)
 
     @property
     def height(self) -> float:
-        """How high the page is as shown."""
+        """Height of the displayed page."""
         return self.right - self.left if self.turned in (90, 270) else self.top - self.bottom
 
     def shows(self, box: tuple[float, float, float, float]) -> bool:
-        """Whether the middle of a box (left, right, bottom, top; the file's coordinates) can be seen."""
+        """Return whether the middle of a box (left, right, bottom, top; the file's coordinates) is visible."""
         x, y = (box[0] + box[1]) / 2, (box[2] + box[3]) / 2
         return self.left - 1 <= x <= self.right + 1 and self.bottom - 1 <= y <= self.top + 1
 
     def point(self, x: float, y: float) -> tuple[float, float]:
-        """Return a point of the file as shown."""
+        """Convert a point from file to displayed coordinates."""
         match self.turned:
             case 90:
                 return y - self.bottom, self.right - x
@@ -66,13 +66,13 @@ class PageFrame:
                 return x - self.left, y - self.bottom
 
     def box(self, box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
-        """Return a box (left, right, bottom, top) of the file as shown."""
+        """Convert a box (left, right, bottom, top) from file to displayed coordinates."""
         (x0, y0), (x1, y1) = self.point(box[0], box[2]), self.point(box[1], box[3])
         return min(x0, x1), max(x0, x1), min(y0, y1), max(y0, y1)
 
 
 def turn_upright(page: "pypdfium2.PdfPage") -> PageFrame:
-    """Turn the page, for this reading of it, so that its text is upright; its frame as it then is."""
+    """Rotate the open page so that its text is upright; return its new frame."""
     text = page.get_textpage()
     frame = PageFrame.of(page, text)
     text.close()
@@ -82,7 +82,7 @@ def turn_upright(page: "pypdfium2.PdfPage") -> PageFrame:
 
 
 def _direction(text: "pypdfium2.PdfTextPage") -> tuple[int | None, bool]:
-    """(degrees by which a page is to be turned clockwise for its text to be upright, whether that is exact)."""
+    """Return (clockwise degrees that make a page's text upright, or None; whether that is exact)."""
     import pypdfium2.raw as pdfium
 
     count = pdfium.FPDFText_CountChars(text.raw)
@@ -91,7 +91,7 @@ def _direction(text: "pypdfium2.PdfTextPage") -> tuple[int | None, bool]:
     matrix = pdfium.FS_MATRIX()
     for i in range(0, count, max(1, count // SAMPLED)):
         if pdfium.FPDFText_GetUnicode(text.raw, i) > 32 and pdfium.FPDFText_GetMatrix(text.raw, i, matrix):
-            angle = math.degrees(math.atan2(matrix.b, matrix.a))  # against the clock, as text is set
+            angle = math.degrees(math.atan2(matrix.b, matrix.a))  # counterclockwise, like text matrices
             found[round(angle / 90) * 90 % 360] += 1
             exact = exact and 0 in (abs(matrix.a) + abs(matrix.d), abs(matrix.b) + abs(matrix.c))
     return (found.most_common(1)[0][0] if found else None), exact
@@ -102,12 +102,12 @@ Box = tuple[float, float, float, float]
 MAX_OBJECTS = 20_000
 MAX_TICK_BOXES = 400
 _SIDES = (5.0, 18.0)
-"""How wide a box to be ticked may be, in points."""
+"""Minimum and maximum width of a check box, in points."""
 
 
 @dataclass(frozen=True, slots=True)
 class TickBox:
-    """A square drawn beside a word, and whether something is drawn in it."""
+    """A check box: a square beside a word, ticked if something is drawn in it."""
 
     x: float
     y: float
@@ -115,11 +115,11 @@ class TickBox:
 
     @property
     def mark(self) -> str:
-        """As forms write it in text."""
+        """The text form of the check box."""
         return "[x]" if self.ticked else "[ ]"
 
     def shown(self, frame: PageFrame) -> "TickBox":
-        """Return the box on the page as shown."""
+        """Return the box in displayed coordinates."""
         return TickBox(*frame.point(self.x, self.y), self.ticked)
 
 
@@ -128,9 +128,9 @@ class Drawings:
     """The paths of a page, in the file's coordinates.
 
     Attributes:
-        paths: how many there are.
-        rules: the horizontal and vertical lines among them, as boxes (left, right, bottom, top).
-        ticks: boxes to be ticked.
+        paths: number of paths.
+        rules: horizontal and vertical lines, as boxes (left, right, bottom, top).
+        ticks: check boxes.
     """
 
     paths: int
@@ -139,12 +139,12 @@ class Drawings:
 
     @property
     def may_hold_table(self) -> bool:
-        """Whether there are enough lines or boxes for a ruled table, and not so many that it is a drawing."""
+        """Whether the number of paths fits a ruled table: not too few, and not as many as in a drawing."""
         return 4 <= self.paths <= 2_000
 
     @classmethod
     def of(cls, page: "pypdfium2.PdfPage") -> "Drawings":
-        """Read them from a page."""
+        """Read the paths of a page."""
         import pypdfium2.raw as pdfium
 
         if pdfium.FPDFPage_CountObjects(page.raw) > MAX_OBJECTS:
@@ -159,7 +159,7 @@ def _sides(box: Box) -> tuple[float, float]:
 
 
 def _paths(page: Any) -> Iterator[tuple[Box, int]]:
-    """Yield the box of each path, and how many segments it has."""
+    """Yield the box of each path and its number of segments."""
     from ctypes import c_float
 
     import pypdfium2.raw as pdfium
@@ -175,7 +175,7 @@ def _paths(page: Any) -> Iterator[tuple[Box, int]]:
 
 
 def _tick_boxes(paths: list[tuple[Box, int]]) -> tuple[TickBox, ...]:
-    """Squares apart from each other. Squares in a row without a gap are a field for letters, or a drawing."""
+    """Return squares that do not touch. Touching squares are a field for letters, or a drawing."""
     squares: list[Box] = []
     marks: list[Box] = []
     for box, segments in _with_squares_of_lines(paths):
@@ -184,7 +184,7 @@ def _tick_boxes(paths: list[tuple[Box, int]]) -> tuple[TickBox, ...]:
             continue
         around = next((square for square in squares[-8:] if _is_in(box, square)), None)
         if around is not None:
-            if segments < 4 or not _is_in(around, box):  # else the same square, filled and then outlined
+            if segments < 4 or not _is_in(around, box):  # otherwise the same square, filled and then outlined
                 marks.append(box)
         elif _SIDES[0] <= width <= _SIDES[1] and abs(width - height) < 2 and segments >= 4:
             squares.append(box)
@@ -197,7 +197,7 @@ def _tick_boxes(paths: list[tuple[Box, int]]) -> tuple[TickBox, ...]:
 
 
 def _with_squares_of_lines(paths: list[tuple[Box, int]]) -> list[tuple[Box, int]]:
-    """Return the paths with any four lines that follow each other round a square as that square."""
+    """Return the paths with each four consecutive lines around a square merged to that square."""
     joined: list[tuple[Box, int]] = []
     for path in paths:
         joined.append(path)
@@ -216,13 +216,13 @@ def _with_squares_of_lines(paths: list[tuple[Box, int]]) -> list[tuple[Box, int]
 
 
 def _touch(squares: list[Box]) -> bool:
-    """Whether squares stand side by side without a gap."""
+    """Return whether any squares touch side by side."""
     ordered = sorted(squares, key=lambda box: (round(box[2]), box[0]))
     return any(abs(a[2] - b[2]) < 2 and b[0] - a[1] < 1.5 for a, b in pairwise(ordered))
 
 
 def _is_in(inner: Box, outer: Box) -> bool:
-    """Whether a box lies within another one, a pen's breadth off."""
+    """Return whether a box is inside another one, with a tolerance of a line width."""
     return (
         outer[0] - 1.5 <= inner[0]
         and inner[1] <= outer[1] + 1.5
@@ -238,14 +238,14 @@ _INVISIBLE = 0x02 | 0x20  # Hidden, NoView: ISO 32000-1, table 165
 
 @dataclass(frozen=True, slots=True)
 class FilledValue:
-    """A value and where it stands: (left, right, bottom, top) in the file's coordinates, points."""
+    """A form value and its box (left, right, bottom, top) in the file's coordinates, in points."""
 
     text: str
     box: tuple[float, float, float, float]
 
 
 def filled_values(document: "pypdfium2.PdfDocument", page: "pypdfium2.PdfPage") -> Iterator[FilledValue]:
-    """Yield the filled fields of a page in the order of the file; `document.init_forms()` comes first."""
+    """Yield the filled fields of a page in file order; call `document.init_forms()` first."""
     import pypdfium2.raw as pdfium
 
     form = document.formenv.raw if document.formenv else None
@@ -279,7 +279,7 @@ def _value(form: Any, annotation: Any) -> str:
 
 
 def _string(read: Callable[[Any, int], int]) -> str:
-    """Return a string of pdfium: asked for its size in bytes first, UTF-16."""
+    """Read a UTF-16 string from pdfium, after asking for its size in bytes."""
     import pypdfium2.raw as pdfium
 
     size = min(read(None, 0), MAX_BYTES)
@@ -291,13 +291,13 @@ def _string(read: Callable[[Any, int], int]) -> str:
 
 
 PICTURE_SHARE = 0.02
-"""Pictures that cover less of the page than this are logos and rules, not scans."""
+"""Minimum share of the page that a scan covers; smaller images are logos and rules."""
 
 MAX_OBJECT_DEPTH = 8
 
 
 class PageContent(StrEnum):
-    """What is on a page that has no text."""
+    """What a page without text shows instead."""
 
     PICTURE = "picture"
     DRAWING = "drawing"

@@ -1,6 +1,6 @@
-"""The ruled tables of a PDF's pages, within a time limit: pdfplumber finds the cells, pdfium reads what is in them.
+"""Ruled tables of PDF pages, within a time limit: pdfplumber finds the cells, pdfium reads their text.
 
-Rules may go round every row, round groups of rows, or round the whole table: a ruled row may hold several rows of text.
+Rules may enclose every row, groups of rows, or the whole table, so a ruled row may contain several text rows.
 """
 
 import re
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _FIGURE = re.compile(r"[^\w]{0,3}\d[\d\s.,:/%'’-]*[^\w]{0,2}(?:[A-Za-z€$£%]{1,3})?")
 ROOM = 6.0
-"""Points of a cell's width that are no room for words: its margins."""
+"""Horizontal margins of a cell in points, which are not available for words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The text of all lines."""
         return "\n".join(line.text for line in self.lines)
 
 
@@ -41,7 +41,7 @@ Row = Sequence[Cell | None]
 
 
 def rows_of(ruled: Sequence[Row]) -> list[list[str]]:
-    """Return the texts of a table's rows; a ruled row that holds several rows of text becomes as many."""
+    """Return the texts of a table's rows; split a ruled row that contains several text rows."""
     extents = _extents(ruled)
     named = [_with_names_apart(row, extents) for row in ruled]
     if len(named) > 2 and 1 < sum(map(bool, named[0])) < sum(map(bool, named[1])):
@@ -50,7 +50,7 @@ def rows_of(ruled: Sequence[Row]) -> list[list[str]]:
 
 
 def holds_rows_without_rules(ruled: Sequence[Row]) -> bool:
-    """Whether a cell holds several columns of its own, row by row: the rules are a frame round something."""
+    """Return whether a cell contains several columns itself, so that the rules only frame something."""
     if max(map(len, ruled)) > 4:
         return False
     parted = [(sum(len(line.parts) > 1 for line in cell.lines), cell) for row in ruled for cell in row if cell]
@@ -58,7 +58,7 @@ def holds_rows_without_rules(ruled: Sequence[Row]) -> bool:
 
 
 def _extents(ruled: Sequence[Row]) -> list[tuple[float, float]]:
-    """From where to where each column goes, by its narrowest cell."""
+    """Return the horizontal extent of each column, from its narrowest cell."""
     found: list[tuple[float, float]] = []
     for i in range(max(map(len, ruled))):
         boxes = [row[i].box for row in ruled if i < len(row) and row[i]]  # type: ignore[union-attr]
@@ -68,9 +68,9 @@ def _extents(ruled: Sequence[Row]) -> list[tuple[float, float]]:
 
 
 def _with_names_apart(row: Row, extents: Sequence[tuple[float, float]]) -> list[Cell | None]:
-    """Return the row with the names of several columns, written into one cell above them, each above its own.
+    """Split a cell above several columns into one cell per column, each part above its own column.
 
-    What is written once above all of them is said with each of their names.
+    Text that spans all of these columns is repeated for each.
     """
     cells = list(row)
     for i, cell in enumerate(row):
@@ -95,7 +95,7 @@ def _with_names_apart(row: Row, extents: Sequence[tuple[float, float]]) -> list[
 
 
 def _with_group_names(row: Row, extents: Sequence[tuple[float, float]]) -> list[Cell | None]:
-    """Return the first row with the name of a group of columns above each of them."""
+    """Repeat the name of a column group in the first row above each column of the group."""
     cells = list(row)
     for i, cell in enumerate(row):
         for k in range(i + 1, len(extents)):
@@ -114,7 +114,7 @@ def _middle(extent: tuple[float, float]) -> float:
 
 
 def _parted(row: Row, *, first: bool) -> Iterator[list[str]]:
-    """Yield the rows of text within a ruled row. The `first` row is a header as a rule, with names of several lines."""
+    """Yield the text rows of a ruled row. The `first` row is usually a header with names of several lines."""
     heights = _heights(row)
     edges = [0, *(i for i in range(1, len(heights)) if _is_edge(row, heights[i - 1], heights[i])), len(heights)]
     parts = [heights[start:end] for start, end in pairwise(edges)]
@@ -128,7 +128,7 @@ def _parted(row: Row, *, first: bool) -> Iterator[list[str]]:
 
 
 def _heights(row: Row) -> list[float]:
-    """Return the heights of the lines of text in a row, from the top."""
+    """Return the baselines of the text lines in a row, from the top."""
     found: list[float] = []
     for line in sorted((line for cell in row if cell for line in cell.lines), key=lambda line: -line.baseline):
         if not found or found[-1] - line.baseline > line.size * 0.45:
@@ -142,7 +142,7 @@ def _line_at(cell: Cell | None, height: float) -> CellLine | None:
 
 
 def _is_edge(row: Row, above: float, below: float) -> bool:
-    """Whether a row ends between two heights: most columns go on, the key's too, and not because a line was full."""
+    """Return whether a text row ends between two heights: most columns continue, and the break is not a wrap."""
     several = [cell for cell in row if cell and len(cell.lines) > 1]
     pairs = [(cell, _line_at(cell, above), _line_at(cell, below)) for cell in several]
     under = [(cell, over, line) for cell, over, line in pairs if line is not None]
@@ -158,7 +158,7 @@ def _is_edge(row: Row, above: float, below: float) -> bool:
 
 
 def _has_room(cell: Cell, over: CellLine, line: CellLine) -> bool:
-    """Whether the first word of a line would have found room on the line above, had it been one text."""
+    """Return whether the first word of a line would have fit on the line above, so the break is deliberate."""
     words = line.text.split()
     first = (line.right - line.left) * len(words[0]) / max(len(line.text), 1) if words else 0.0
     return cell.box[1] - cell.box[0] - (over.right - over.left) > first + ROOM + over.size * 0.3
@@ -173,13 +173,13 @@ def _holds_figures(row: Row, height: float) -> bool:
 
 
 def _is_even(row: Row, count: int) -> bool:
-    """Whether nearly all columns have as many lines as the row has parts."""
+    """Return whether nearly all columns have as many lines as the row has parts."""
     filled = [cell for cell in row if cell and cell.lines]
     return sum(len(cell.lines) >= count - 1 for cell in filled) >= len(filled) * 0.8
 
 
 def _text_at(cell: Cell, heights: Sequence[float], *, spans: bool) -> str:
-    """Return a cell's text at these heights. One line before the key of several rows belongs to each of them."""
+    """Return a cell's text at these heights, or all of it if the cell spans several rows."""
     if spans:
         return cell.text
     lines = (_line_at(cell, height) for height in heights)
@@ -187,11 +187,11 @@ def _text_at(cell: Cell, heights: Sequence[float], *, spans: bool) -> str:
 
 
 TABLE_SECONDS = 15.0
-"""How long the search for tables may take over the whole file; pages after that are plain text."""
+"""Time limit for finding tables in a file; later pages become plain text."""
 
 MAX_COLUMNS = 12
 OFF = 1e-6
-"""What a matrix may be off by the rounding of whoever wrote it: sin 180 degrees is 1.2e-16."""
+"""Tolerance for rounding errors in a matrix, such as sin 180° = 1.2e-16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class RuledPage:
 
 @dataclass(frozen=True, slots=True)
 class FoundTable:
-    """A table and where it is on the page; coordinates as in `Line`."""
+    """A table and its position on the page; coordinates as in `Line`."""
 
     rows: tuple[tuple[str, ...], ...]
     left: float
@@ -213,13 +213,13 @@ class FoundTable:
     top: float
 
     def holds(self, left: float, right: float, bottom: float, top: float) -> bool:
-        """Whether the middle of this is inside the table."""
+        """Return whether the middle of this box is inside the table."""
         x, y = (left + right) / 2, (bottom + top) / 2
         return self.left - 2 <= x <= self.right + 2 and self.bottom - 2 <= y <= self.top + 2
 
     @property
     def markdown(self) -> str:
-        """The table with what spans it above and below it as text."""
+        """The table as Markdown; full-width rows above and below it become text."""
         first, last = 0, len(self.rows)
         if max(map(len, self.rows)) > 2:
             while last - first > 2 and _is_caption(self.rows[first]):
@@ -231,18 +231,18 @@ class FoundTable:
         return "\n\n".join([*above, table(_with_one_header(self.rows[first:last])), *below])
 
     def continues(self, before: "FoundTable") -> bool:
-        """Whether this goes on with a table of the page before: as wide, with as many columns."""
+        """Return whether this continues a table of the previous page: same width and number of columns."""
         same = abs(self.left - before.left) < 3 and abs(self.right - before.right) < 3
         return same and len(self.rows[0]) == len(before.rows[0])
 
     def with_header_of(self, before: "FoundTable") -> "FoundTable":
-        """Return this table with the header of the one it goes on with, unless it repeats that itself."""
+        """Return this table with the header of the table that it continues, unless it repeats the header."""
         header = next((row for row in before.rows if _filled(row) > 1), before.rows[0])
         return self if header in self.rows[:3] else replace(self, rows=(header, *self.rows))
 
 
 def _is_caption(row: Sequence[str]) -> bool:
-    """Whether a row above a header says what the table is about: one text, or a sentence that was parted."""
+    """Return whether a row above the header is a caption: a single text, or a sentence split into cells."""
     return _filled(row) == 1 or (_filled(row) < len(row) * 0.4 and any(len(text.split()) > 8 for text in row))
 
 
@@ -251,7 +251,7 @@ def _filled(row: Sequence[str]) -> int:
 
 
 def _with_one_header(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-    """Return the rows with a header of two lines, names of groups above those of columns, as one."""
+    """Merge a two-line header, group names above column names, into one row."""
     if len(rows) < 3 or any(map(_has_digit, rows[0])) or any(map(_has_digit, rows[1][1:])):
         return rows
     if _filled(rows[1]) < 2 or (rows[0][0].strip() and rows[1][0].strip()) or not any(map(_has_digit, rows[2])):
@@ -264,7 +264,7 @@ def _has_digit(text: str) -> bool:
 
 
 def ruled_tables(data: bytes, indexes: list[int]) -> dict[int, RuledPage]:
-    """Ruled tables and frames by page index, as many pages as the time allows; none where pdfplumber cannot read."""
+    """Return ruled tables and frames by page index until the time limit; none if pdfplumber fails."""
     import pdfplumber
     from pdfminer.pdfexceptions import PDFException
     from pdfplumber.utils.exceptions import PdfminerException
@@ -280,7 +280,7 @@ def ruled_tables(data: bytes, indexes: list[int]) -> dict[int, RuledPage]:
                     found[page.page_number - 1] = _ruled_page(page, upright)
                     page.close()
         except (PDFException, PdfminerException, ValueError, TypeError, KeyError, IndexError, AttributeError):
-            return found  # the text has been read without it
+            return found  # the text is available without tables
     return found
 
 
@@ -299,7 +299,7 @@ def _ruled_page(page: Any, upright: "UprightPages") -> RuledPage:
 
 
 def _sound_rows(rows: list[list[str]]) -> tuple[tuple[str, ...], ...] | None:
-    """Return the rows as they are read, from the right where their script is; None where they are no table."""
+    """Return the rows in reading order (right-to-left scripts reversed), or None if they are not a table."""
     filled = sum(map(_filled, rows))
     chars = sum(len(text) for row in rows for text in row)
     if len(rows) < 2 or filled < 4 or filled < sum(map(len, rows)) * 0.3:
@@ -311,7 +311,7 @@ def _sound_rows(rows: list[list[str]]) -> tuple[tuple[str, ...], ...] | None:
 
 
 def _as_shown(page: Any, box: tuple[float, float, float, float]) -> Box:
-    """Pdfplumber's (left, top, right, bottom), counted downwards, as (left, right, bottom, top) of the shown page."""
+    """Convert (left, top, right, bottom) of pdfplumber to (left, right, bottom, top) of the displayed page."""
     left, top, right, bottom = box
     x, _, _, low = map(float, page.cropbox)
     return left - x, right - x, low - bottom, low - top
@@ -319,7 +319,7 @@ def _as_shown(page: Any, box: tuple[float, float, float, float]) -> Box:
 
 @dataclass(frozen=True, slots=True)
 class UprightPages:
-    """The document with those pages set upright whose text does not stand as their `/Rotate` says, or not exactly."""
+    """The document with pages turned upright if their text direction differs from `/Rotate` or is not exact."""
 
     data: bytes
     document: "pypdfium2.PdfDocument"
@@ -328,7 +328,7 @@ class UprightPages:
     @classmethod
     @contextmanager
     def of(cls, data: bytes, indexes: Iterable[int]) -> "Iterator[UprightPages]":
-        """Open the document; it is written anew only where a page is to be turned."""
+        """Open the document; rewrite it only if a page must be turned."""
         import pypdfium2
 
         frames: dict[int, PageFrame] = {}
@@ -349,7 +349,7 @@ class UprightPages:
             yield cls(data, document, frames)
 
     def rows(self, page: Any, shapes: Sequence[Any]) -> list[list[list[Cell | None]]]:
-        """Return the rows of each of a page's tables, with what pdfium reads in their cells."""
+        """Return the rows of each table of a page, with cell text from pdfium."""
         index = page.page_number - 1
         shown = self.document[index]
         text = shown.get_textpage()
@@ -367,7 +367,7 @@ class UprightPages:
 
 
 def _straighten(page: "pypdfium2.PdfPage") -> None:
-    """Set what stands a hair's breadth off upright exactly so: pdfplumber knows straight rules alone."""
+    """Remove rounding errors from matrices, because pdfplumber recognizes only exactly straight rules."""
     import pypdfium2.raw as pdfium
 
     matrix = pdfium.FS_MATRIX()

@@ -1,6 +1,6 @@
 """PPTX: one block per slide with its title, text, tables, chart data, alternative texts, notes and comments.
 
-What is left out (hidden slides, pictures without alternative text, media, embedded files) is named in the notes.
+The notes list what is left out (hidden slides, images without alternative text, media, embedded files).
 """
 
 import re
@@ -26,7 +26,7 @@ MAX_SLIDES = 3_000
 MAX_DEPTH = 20
 MAX_SERIES = 50
 MAX_COMMENTS = 20_000
-"""Elements of a slide's comments."""
+"""Maximum elements of a slide's comments."""
 
 MAX_CATEGORIES = 500
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
@@ -37,7 +37,7 @@ _FURNITURE = ("DATE", "FOOTER", "SLIDE_NUMBER", "HEADER")
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """Slides in order, hidden ones left out and named in the notes."""
+    """Return the slides in order; hidden ones are left out and named in the notes."""
     deck = _open(open_transitional(data))
     authors = _comment_authors(deck)
     footers: set[str] = set()
@@ -62,7 +62,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def _left_out(deck: Any, hidden: list[int]) -> Iterator[str]:
-    """Yield what of the slides is not read."""
+    """Yield notes on slide content that is not read."""
     if hidden:
         yield f"hidden slides left out: {', '.join(map(str, hidden[:20]))}"
     shown = [slide for slide in islice(deck.slides, MAX_SLIDES) if slide.element.get("show") != "0"]
@@ -91,7 +91,7 @@ def _open(data: bytes) -> Any:
 
 
 def _slide(slide: Any, number: int) -> str:
-    """Return a slide's Markdown, '' when nothing is written on it."""
+    """Return a slide's Markdown, '' if it has no text."""
     title = slide.shapes.title
     heading = _one_line(title.text_frame.text) if title is not None and title.has_text_frame else ""
     pieces = [text for shape in _in_order(slide.shapes) if shape != title for text in _shape(shape) if text.strip()]
@@ -103,7 +103,7 @@ def _slide(slide: Any, number: int) -> str:
 
 
 def _beside(slide: Any, authors: dict[str, str], footers: set[str]) -> Iterator[str]:
-    """Yield what is not on the slide itself: comments of reviewers, and a footer that no slide before had."""
+    """Yield text beside the slide: reviewers' comments, and a footer that no earlier slide had."""
     for shape in slide.shapes:
         if _is_furniture(shape) and "FOOTER" in str(shape.placeholder_format.type) and shape.has_text_frame:
             text = _one_line(shape.text_frame.text)
@@ -116,7 +116,7 @@ def _beside(slide: Any, authors: dict[str, str], footers: set[str]) -> Iterator[
 
 
 def _comments(root: "Element", authors: dict[str, str]) -> Iterator[str]:
-    """Comments and replies, of the old kind and the new, marked so that nobody takes them for the slide's words."""
+    """Yield comments and replies, legacy and modern, marked to separate them from the slide's own text."""
     for comment in islice(root.iter(), MAX_COMMENTS):
         if _local(comment) not in ("cm", "reply"):
             continue
@@ -129,7 +129,7 @@ def _comments(root: "Element", authors: dict[str, str]) -> Iterator[str]:
 
 
 def _comment_authors(deck: Any) -> dict[str, str]:
-    """Return the names of those who commented, by the numbers that their comments have."""
+    """Return the names of comment authors by their ids."""
     parts = (
         relation.target_part
         for relation in deck.part.rels.values()
@@ -144,7 +144,7 @@ def _local(element: "Element") -> str:
 
 
 def _notes(slide: Any) -> str:
-    """Return what is written on the notes page, in its own field or in boxes beside it."""
+    """Return the text of the notes page, from its notes field or from text boxes."""
     if not slide.has_notes_slide:
         return ""
     page = slide.notes_slide
@@ -156,7 +156,7 @@ def _notes(slide: Any) -> str:
 
 
 def _in_order(shapes: Iterable[Any]) -> list[Any]:
-    """Shapes as they are read: from top to bottom, then left to right; one without a place follows the one before."""
+    """Return shapes from top to bottom, then left to right; one without a position follows the previous one."""
     placed: list[tuple[tuple[int, int], Any]] = []
     last = (0, 0)
     for shape in shapes:
@@ -168,7 +168,7 @@ def _in_order(shapes: Iterable[Any]) -> list[Any]:
 
 
 def _shape(shape: Any, depth: int = 0) -> Iterator[str]:
-    """Yield the texts of a shape, and of those grouped in it."""
+    """Yield the texts of a shape and of its grouped shapes."""
     if depth > MAX_DEPTH or _is_furniture(shape):
         return
     if hasattr(shape, "shapes"):
@@ -192,7 +192,7 @@ def _is_furniture(shape: Any) -> bool:
 
 
 def _paragraphs(frame: Any) -> str:
-    """Several paragraphs become list items by their level, a single one a sentence."""
+    """Return several paragraphs as list items by level, or a single one as text."""
     lines = [(paragraph.level, _one_line(_with_links(paragraph))) for paragraph in frame.paragraphs]
     lines = [(level, text) for level, text in lines if text]
     if len(lines) == 1:
@@ -201,7 +201,7 @@ def _paragraphs(frame: Any) -> str:
 
 
 def _with_links(paragraph: Any) -> str:
-    """Return a paragraph's text with the addresses of its links; a line break is a space."""
+    """Return a paragraph's text with link addresses; a line break becomes a space."""
     addresses = {id(run._r): _address(run.hyperlink) for run in paragraph.runs}  # noqa: SLF001 - the run's own element
     pieces = []
     for child in paragraph._p:  # noqa: SLF001 - python-pptx lists runs without the breaks and fields between them
@@ -214,14 +214,14 @@ def _with_links(paragraph: Any) -> str:
 
 
 def _leads_to(shape: Any) -> str | None:
-    """Where a click on a shape leads."""
+    """Return the link target of a click on a shape."""
     with suppress(TypeError, KeyError, AttributeError, ValueError):
         return _address(shape.click_action.hyperlink)
     return None
 
 
 def _address(link: Any) -> str | None:
-    """Return the address of a link; None where its relation is missing."""
+    """Return the address of a link, or None if its relation is missing."""
     with suppress(KeyError, AttributeError, ValueError):
         return str(link.address) if link.address else None
     return None
@@ -236,13 +236,13 @@ def _cell(cell: Any) -> str:
 
 
 def _chart(chart: Any) -> Iterator[str]:
-    """Yield a chart as the tables behind it, one for each of its plots."""
+    """Yield a chart as one table per plot."""
     if chart.has_title and chart.chart_title.has_text_frame:
         yield f"Chart: {_one_line(chart.chart_title.text_frame.text)}"
     try:
         plots = list(chart.plots)[:10]
     except (IndexError, KeyError, ValueError, AttributeError, TypeError, NotImplementedError):
-        return  # a kind of chart that python-pptx does not know: its title has to do
+        return  # python-pptx does not support this kind of chart, so only its title is read
     for plot in plots:
         with suppress(IndexError, KeyError, ValueError, AttributeError, TypeError, NotImplementedError):
             if rows := _plot_rows(plot):
@@ -250,7 +250,7 @@ def _chart(chart: Any) -> Iterator[str]:
 
 
 def _plot_rows(plot: Any) -> list[list[str]]:
-    """Rows of a plot: a category and its value in each series; for points of two numbers the series, x and y."""
+    """Return a plot's rows: a category and its value in each series; for scatter plots the series, x and y."""
     series = list(plot.series)[:MAX_SERIES]
     names = [" ".join(map(str, labels)) for labels in plot.categories.flattened_labels][:MAX_CATEGORIES]
     if names:
@@ -266,7 +266,7 @@ def _plot_rows(plot: Any) -> list[list[str]]:
 
 
 def _point(series: Any, axis: str, index: int) -> str:
-    """Return a number of a point in a scatter or bubble chart, as the file keeps it."""
+    """Return a coordinate of a point in a scatter or bubble chart from the file."""
     for point in series._element.iterfind(f"{_CHART}{axis}//{_CHART}pt"):  # noqa: SLF001 - python-pptx reads y alone
         if point.get("idx") == str(index):
             text = str(point.findtext(f"{_CHART}v") or "")
@@ -280,7 +280,7 @@ def _number(values: Any, index: int) -> str:
 
 
 def _diagram(shape: Any) -> str:
-    """Return the words of a diagram (SmartArt), which stand in a part of their own, as a list."""
+    """Return the text of a diagram (SmartArt), which is in a separate part, as a list."""
     data = shape.element.find(f".//{_DIAGRAM}relIds")
     identifier = data.get(f"{_RELATIONS}dm") if data is not None else None
     if identifier is None or identifier not in shape.part.rels:
@@ -292,7 +292,7 @@ def _diagram(shape: Any) -> str:
 
 
 def _alt(shape: Any) -> str:
-    """Return a picture's alternative text, where a person wrote one."""
+    """Return an image's alternative text if a person wrote it."""
     for element in shape.element.iter():
         if str(element.tag).endswith("}cNvPr"):
             alt = _one_line(element.get("descr") or "")

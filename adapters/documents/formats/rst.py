@@ -1,8 +1,7 @@
-"""RST: docutils parses, its HTML goes the way of web pages. Lines keep their numbers.
+"""RST: docutils parses it, and its HTML is converted like a web page. Line numbers are kept.
 
-Documents cannot make docutils read files or pass raw markup through. Sphinx and its extensions have hundreds of
-directives and roles that docutils does not know, and every project may have its own: they are read as the text that
-they hold.
+Documents cannot make docutils read files or pass raw markup through. Sphinx, its extensions and single projects have
+many directives and roles that docutils does not know. These are read as their text.
 """
 
 import re
@@ -31,7 +30,7 @@ MEDIA_TYPE = "text/x-rst"
 MOST_TABLE_RULES = 1_000  # the time for a grid table grows with the square of its rows
 MOST_LINE_CHARS = 20_000
 MOST_SUBSTITUTIONS = 20_000
-"""Names put in by substitutions; each may stand for a long text."""
+"""Maximum number of substitutions; each may insert a long text."""
 
 _ENUMERATORS = {"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I"}
 _OTHER_FILE = re.compile(r"^\s*\.\. (?:include|literalinclude)::\s*\S|^\s+:file:\s*\S", re.MULTILINE)
@@ -40,14 +39,14 @@ _KEYS = re.compile(r":kbd:`[^`]+`(?:\s?\+?\s?:kbd:`[^`]+`)+")
 _KEY = re.compile(r":kbd:`([^`]+)`")
 _WORD = re.compile(r"\w{2,}")
 _COMPARED = 20
-"""Of a line's words."""
+"""Maximum number of words compared per line."""
 
 _AHEAD = 400
-"""How many lines further down a line of the Markdown may have been written."""
+"""Maximum distance in lines between a Markdown line and its source line."""
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """Return the document as Markdown. Raises DocumentRejected where its tables are too large."""
+    """Return the document as Markdown. Raises DocumentRejected if its tables are too large."""
     source = decode(data)
     written = source.split("\n")
     if sum(bool(_TABLE_RULE.match(line)) for line in written) > MOST_TABLE_RULES:
@@ -93,7 +92,7 @@ _SETTINGS: dict[str, Any] = {
     "file_insertion_enabled": False,
     "raw_enabled": False,
     "line_length_limit": MOST_LINE_CHARS,
-    "report_level": 3,  # errors stay in the tree with their source, which is put into words
+    "report_level": 3,  # errors stay in the tree with their source, which is converted to text
     "warning_stream": False,
     "halt_level": 6,
     "doctitle_xform": False,
@@ -112,7 +111,7 @@ _SETTINGS: dict[str, Any] = {
 
 
 def _source_lines(lines: Sequence[str], written: Sequence[str]) -> Iterator[int]:
-    """For each line of the Markdown the line of the source, from 1, in which its words begin."""
+    """Yield for each Markdown line the source line, from 1, in which its words begin."""
     words = [_WORD.findall(line) for line in written]
     at = -1
     for line in lines:
@@ -122,7 +121,7 @@ def _source_lines(lines: Sequence[str], written: Sequence[str]) -> Iterator[int]
             held = _held(wanted, words[i])
             if held > best:
                 best, found = held, i
-            if best == len(wanted) or (best > 1 and best == len(words[found])):  # all of either line
+            if best == len(wanted) or (best > 1 and best == len(words[found])):  # all words of either line
                 break
         if best > 1 or best == len(wanted):
             at = found
@@ -130,7 +129,7 @@ def _source_lines(lines: Sequence[str], written: Sequence[str]) -> Iterator[int]
 
 
 def _held(wanted: Sequence[str], line: Sequence[str]) -> int:
-    """How many of these words a line holds one after the other, from the first on."""
+    """Return how many of these words occur consecutively in a line, starting with the first word."""
     if wanted[0] not in line:
         return 0
     start = line.index(wanted[0])
@@ -142,7 +141,7 @@ FORMATS = (Format(media_type=MEDIA_TYPE, read=read, label="RST", suffixes=("rst"
 
 
 MOST_NAMES = 5_000
-"""Of unknown directives and roles in one document; those after them are dropped."""
+"""Maximum number of unknown directives and roles in one document; further ones are dropped."""
 
 _DIRECTIVE = re.compile(r"^\s*(?:\|[^|\n]+\| |\.\. (?:\|[^|\n]+\| )?)([\w:+.-]+)::(?:\s|$)", re.MULTILINE)
 _HEAD = re.compile(r"\A\s*\.\. (?:\|[^|\n]+\| )?[\w:+.-]+::[ \t]*(?P<said>[^\n]*)(?:\n[ \t]+:[\w-]+:[^\n]*)*")
@@ -171,20 +170,20 @@ _TITLED = frozenset(
     ("tab", "tab-item", "md-tab-item", "group-tab", "dropdown", "details", "collapse", "card", "grid-item-card")
 )
 _SITE_FIELDS = frozenset(("orphan", "nosearch", "nocomments", "tocdepth", "hide-toc", "hidetoc", "hide-navigation"))
-# Where nothing else names what is meant: "select the |favorite-icon| icon", and a line that begins with it.
+# Contexts in which a substitution needs its name: "select the |favorite-icon| icon", or the start of a line.
 _NEEDS_NAME = re.compile(r"(?:^|\b(?:an?|the|your|select|selecting|choose|click|tap|press|use))$", re.IGNORECASE)
 _OF_PICTURES = frozenset(("icon", "button", "badge", "image", "img", "svg", "vertical", "horizontal"))
 
 
 class _AnyOption(dict[str, Any]):
-    """Takes every option as text."""
+    """Option specification that accepts every option as text."""
 
     def __missing__(self, name: str) -> Any:
         return directives.unchanged
 
 
 class UnknownDirective(Directive):  # type: ignore[misc]
-    """A directive as a paragraph of what it is given, and its body."""
+    """Fallback directive: its argument as a paragraph, followed by its body."""
 
     optional_arguments = 1
     final_argument_whitespace = True
@@ -192,7 +191,7 @@ class UnknownDirective(Directive):  # type: ignore[misc]
     option_spec = _AnyOption(name=directives.unchanged)
 
     def run(self) -> list[nodes.Node]:
-        """Return what it shows."""
+        """Return the directive's visible nodes."""
         name, said = self.name.lower(), " ".join(" ".join(self.arguments).split())
         if name == "raw":
             return self._tables_of_html() if said == "html" else []
@@ -204,7 +203,7 @@ class UnknownDirective(Directive):  # type: ignore[misc]
         return self._words_over_body(name, said)
 
     def _words_over_body(self, name: str, said: str) -> list[nodes.Node]:
-        """Return the body below its label: a note's kind, a tab's name, or whatever else the directive is given."""
+        """Return the body below its label: a note's kind, a tab's name, or the directive's argument."""
         held, label = nodes.container(), _NOTES.get(name, "")
         if name in _OF_VERSIONS:
             version, _, said = said.partition(" ")
@@ -218,7 +217,7 @@ class UnknownDirective(Directive):  # type: ignore[misc]
         return _labelled(label, held.children) if label else list(held.children)
 
     def _parse(self, into: nodes.Element) -> None:
-        """Read the body; the titles in it are no sections of the document."""
+        """Parse the body; titles in it do not become sections of the document."""
         memo = self.state.memo
         styles, level = memo.title_styles, memo.section_level
         memo.title_styles, memo.section_level = [], 0
@@ -241,11 +240,11 @@ class UnknownDirective(Directive):  # type: ignore[misc]
 
 
 class _Role(nodes.literal):  # type: ignore[misc]
-    """The words of a role that docutils does not know."""
+    """The text of a role that docutils does not know."""
 
 
 def accept_unknown(source: str) -> None:
-    """Have docutils read what this document names and it does not know."""
+    """Register fallbacks for directives and roles of this document that docutils does not know."""
     for name in sorted({found[1].lower() for found in _DIRECTIVE.finditer(source)})[:MOST_NAMES]:
         if name in _SILENT | _CODE or name not in en.directives:
             directives.register_directive(name, UnknownDirective)
@@ -257,7 +256,7 @@ def accept_unknown(source: str) -> None:
 
 
 def _with_any_option(name: str) -> type[Directive]:
-    """Give a directive the options of Sphinx: docutils drops its body when it does not know an option."""
+    """Return a directive that accepts Sphinx options: docutils drops the body at an unknown option."""
     known = _known_directive(name)
     return type(known.__name__, (known,), {"option_spec": _AnyOption(known.option_spec or {})})
 
@@ -270,7 +269,7 @@ def _known_directive(name: str) -> type[Directive]:
 
 
 def plain_labels(tree: nodes.document) -> None:
-    """Put into words what HTML would show by its looks: kinds of notes, addresses of links, and what is not defined."""
+    """Convert to text what HTML shows only by style: kinds of notes, link addresses, and undefined references."""
     for note in list(tree.findall(nodes.Admonition)):
         children = list(note.children)
         label = note.tagname.capitalize()
@@ -281,7 +280,7 @@ def plain_labels(tree: nodes.document) -> None:
         _put_words(problem)
     for message in list(tree.findall(nodes.system_message)):
         message.parent.replace(message, [_source(block) for block in message.findall(nodes.literal_block)])
-    tree.parse_messages, tree.transform_messages = [], []  # of references, whose words are put above
+    tree.parse_messages, tree.transform_messages = [], []  # for references, whose text is inserted above
     for dropped in list(filter(_is_for_site, tree.findall(nodes.field))):
         dropped.parent.remove(dropped)
     _put_references(tree)
@@ -290,7 +289,7 @@ def plain_labels(tree: nodes.document) -> None:
 
 
 def _source(block: nodes.literal_block) -> nodes.literal_block:
-    """Return as written what docutils could not read: a table whose columns do not fit, a directive's body."""
+    """Return the source of what docutils could not parse: a malformed table, a directive's body."""
     text = block.astext()
     if head := _HEAD.match(text):
         text = f"{head['said']}\n{textwrap.dedent(text[head.end() :]).strip()}".strip()
@@ -302,7 +301,7 @@ def _is_for_site(field: nodes.field) -> bool:
 
 
 def _put_references(tree: nodes.document) -> None:
-    """Roles as the words that they show, links with their address."""
+    """Replace roles with their visible text, and links with their text and address."""
     for role in list(tree.findall(_Role)):
         words = re.sub(r"\s*<[^<>]*>$", "", role.astext()).removeprefix("~").strip() or role.astext()
         role.parent.replace(role, nodes.literal("", words))
@@ -313,7 +312,7 @@ def _put_references(tree: nodes.document) -> None:
 
 
 def _put_words(problem: nodes.problematic) -> None:
-    """Put what docutils could not read into words: a reference, or the name of a substitution that has no text."""
+    """Replace an unresolved reference, or a substitution without text, with its words."""
     parent, text = problem.parent, problem.astext()
     found = re.fullmatch(r"\|(\w(?:[\w .-]*\w)?)\|_{0,2}", text)
     if not found:
@@ -333,7 +332,7 @@ def _put_words(problem: nodes.problematic) -> None:
 
 
 def _labelled(label: str, children: Sequence[nodes.Node]) -> list[nodes.Node]:
-    """Return the nodes with a label on their first paragraph, or above what else they begin with."""
+    """Return the nodes with a label on their first paragraph, or with a separate label paragraph."""
     first = children[0] if children else None
     if isinstance(first, nodes.paragraph):
         first.insert(0, nodes.Text(f"{label}: "))

@@ -1,7 +1,7 @@
-"""RTF: text, headings by outline level or style, tables, links. Pictures, codes of fields and hidden text are left out.
+"""RTF: text, headings by outline level or style, tables, links. Images, field codes and hidden text are left out.
 
-A small reader of our own: the permissive libraries either drop the structure or are no longer kept. It knows the
-part of the RTF 1.9 specification that carries text.
+This is our own small reader, because the permissively licensed libraries drop the structure or are unmaintained. It
+supports the part of the RTF 1.9 specification that carries text.
 """
 
 import re
@@ -38,7 +38,7 @@ MAX_GROUPS = 500
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What a group inherits from the one around it."""
+    """State that a group inherits from the enclosing group."""
 
     skipped: bool = False
     hidden: bool = False
@@ -52,7 +52,7 @@ class _State:
 
 @dataclass(slots=True)
 class _Reader:
-    """What has been read so far."""
+    """Collected output and document settings."""
 
     code_page: str = "cp1252"
     fonts: dict[int, str] = field(default_factory=dict)
@@ -64,34 +64,34 @@ class _Reader:
     pending: bytearray = field(default_factory=bytearray)
     address: str = ""
     links: list[tuple[int, int, str]] = field(default_factory=list)
-    """Links that are open: how many groups are around their words, where these begin, where they lead."""
+    """Open links: group depth, index of the first text piece, address."""
 
     def put(self, text: str) -> None:
-        """Add text to the paragraph."""
+        """Append text to the paragraph."""
         self.text.append(text)
 
     def open_link(self, depth: int) -> None:
-        """Begin the words of the field whose code named an address."""
+        """Begin the text of a link whose field code contained an address."""
         if self.address:
             self.links.append((depth, len(self.text), self.address))
             self.address = ""
 
     def close_link(self, depth: int) -> None:
-        """End the words of a link when the group that they are in ends."""
+        """End a link when the group of its text ends."""
         while self.links and self.links[-1][0] > depth:
             _, start, address = self.links.pop()
             if start < len(self.text):
                 self.text[start:] = [with_address("".join(self.text[start:]), address)]
 
     def flush(self, state: _State) -> None:
-        """Decode the bytes collected from escapes and plain text, by the font's character set."""
+        """Decode the pending bytes with the font's character set."""
         if self.pending:
             encoding = self.fonts.get(state.font, self.code_page)
             self.text.append(bytes(self.pending).decode(encoding, "replace"))
             self.pending.clear()
 
     def end_paragraph(self, state: _State) -> None:
-        """Close the paragraph: a heading, a list item or prose."""
+        """Finish the paragraph as a heading, list item or prose."""
         text = re.sub(r"[ \t\xa0]+", " ", clean("".join(self.text))).strip()
         if state.in_table:
             self.text.append(" ")
@@ -118,18 +118,18 @@ class _Reader:
             self.pieces.append(text)
 
     def end_cell(self) -> None:
-        """Close a table cell."""
+        """Finish a table cell."""
         self.row.append(clean("".join(self.text)))
         self.text.clear()
 
     def end_row(self) -> None:
-        """Close a table row."""
+        """Finish a table row."""
         if self.row:
             self.rows.append(self.row)
         self.row = []
 
     def end_table(self) -> None:
-        """Write the rows collected so far."""
+        """Write the collected rows as a table."""
         if self.rows:
             self.pieces.append(table(self.rows))
         self.rows = []
@@ -152,7 +152,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def to_markdown(data: bytes) -> tuple[str, str | None]:
-    """(Markdown, the stated title) of RTF bytes."""
+    """Return (Markdown, title from the document's properties or None) of RTF bytes."""
     reader = _Reader(fonts=_fonts(data), headings=_heading_styles(data))
     page = re.search(rb"\\ansicpg(\d{3,5})", data[:2_000])
     reader.code_page = _known_encoding(f"cp{page[1].decode()}") if page else "cp1252"
@@ -169,7 +169,7 @@ def to_markdown(data: bytes) -> tuple[str, str | None]:
 
 
 def _walk(reader: _Reader, data: bytes) -> None:
-    """Go through the tokens; a group inherits the state of the one around it."""
+    """Process all tokens; a group inherits the state of the enclosing group."""
     state, skip, starred = _State(), 0, False
     stack: list[_State] = []
     for token in _TOKEN.finditer(data):
@@ -198,7 +198,7 @@ def _walk(reader: _Reader, data: bytes) -> None:
 
 
 def _enter_or_leave_group(brace: bytes, state: _State, stack: list[_State]) -> _State:
-    """Into a group, or out of it."""
+    """Return the state after entering or leaving a group."""
     if brace == b"}":
         return _leave_group(state, stack.pop() if stack else _State())
     if len(stack) > MAX_GROUPS:
@@ -210,7 +210,7 @@ def _enter_or_leave_group(brace: bytes, state: _State, stack: list[_State]) -> _
 def _literal(
     reader: _Reader, state: _State, hexed: bytes | None, symbol: bytes | None, plain: bytes | None, skip: int
 ) -> int:
-    """Plain bytes and escapes; `skip` counts the stand-ins that follow a Unicode character."""
+    """Read plain bytes and escapes; `skip` counts the replacement characters after a Unicode character."""
     if hexed:
         if skip:
             return skip - 1
@@ -229,7 +229,7 @@ def _literal(
 
 
 def _control(reader: _Reader, state: _State, word: bytes, number: int | None, *, starred: bool) -> _State:
-    """Return what a control word does to the text and the state; unknown starred groups are skipped."""
+    """Apply a control word to the text and return the new state; unknown starred groups are skipped."""
     if word in _SKIPPED or (starred and word not in (b"shptxt", b"nesttableprops")):
         return replace(state, skipped=True)
     if word in (b"par", b"sect", b"page"):
@@ -262,7 +262,7 @@ _CHANGES: dict[bytes, Callable[[_State, int | None], _State]] = {
 
 
 def _leave_group(inner: _State, outer: _State) -> _State:
-    """Leaving a group restores the state around it; being a list item is known from a group inside."""
+    """Restore the outer state, but keep whether an inner group marked a list item."""
     return replace(outer, listed=outer.listed or (inner.listed and not inner.skipped))
 
 
@@ -272,7 +272,7 @@ def _unicode(number: int) -> str:
 
 
 def _fonts(data: bytes) -> dict[int, str]:
-    """Font number to the encoding of its character set."""
+    """Return font numbers with the encodings of their character sets."""
     return {
         int(font[1]): _CHARSETS.get(int(font[2]), "cp1252")
         for font in re.finditer(rb"\{\\f(\d{1,6})[^{}]{0,80}?\\fcharset(\d{1,3})", data[:200_000])
@@ -281,7 +281,7 @@ def _fonts(data: bytes) -> dict[int, str]:
 
 
 def _heading_styles(data: bytes) -> dict[int, int]:
-    """Style number to heading level, by the names in the style sheet."""
+    """Return style numbers with heading levels, from names in the style sheet."""
     found = re.finditer(rb"\\s(\d{1,5})\\[^{};]{0,600}?heading (\d);", data[:400_000])
     return {int(style[1]): int(style[2]) for style in found}
 

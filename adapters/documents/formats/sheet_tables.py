@@ -1,7 +1,7 @@
-"""The tables of a sheet: where each begins and ends, which rows name its columns, which lines are above it.
+"""Table detection in a sheet: where tables begin and end, their header rows, and lines above them.
 
-A sheet may hold several tables, apart from each other by empty rows or columns or by a title of their own. One table
-may have empty rows below its header and between groups of rows, and a narrow empty column that only sets it apart.
+A sheet may contain several tables, separated by empty rows or columns or by titles. One table may have empty rows below
+its header and between groups of rows, and a narrow empty column as spacing.
 """
 
 import re
@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from adapters.documents.tables import stretches
 
 MAX_GAP = 3
-"""Empty rows that may be between a header and its rows; after more of them another table begins."""
+"""Maximum empty rows between a header and its rows; after more, another table begins."""
 
 MAX_REPEATED = 120
-"""Characters of the lines over a table that each stretch of it repeats: a period, a unit."""
+"""Maximum length of lines above a table that each of its parts repeats: a period, a unit."""
 
 MAX_HEADER = 4
-"""Rows that may name columns together."""
+"""Maximum number of header rows."""
 
 _NUMBER = re.compile(r"[-+(]{0,2}[$€£¥]? ?[\d.,]+ ?[%$€£¥]?[KMB]?\)?|=.* \(not computed\)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -25,11 +25,11 @@ _NO_VALUE = re.compile(r"[-–—.?]*|n/?a|tbd|tbc", re.IGNORECASE)
 
 Grid = list[list[str]]
 Rows = dict[int, list[str]]
-"""The rows that hold a value by their number from 0. What a sheet states as its size may be a million empty rows."""
+"""Non-empty rows by their number from 0. The size stated in a sheet may include a million empty rows."""
 
 
 def regions(found: Rows) -> Iterator[tuple[int, int, Grid]]:
-    """Tables apart from each other: (first row, first column, cells), from 0. Empty rows within one are kept."""
+    """Yield separate tables as (first row, first column, cells), from 0, including empty rows inside them."""
     for top, rows in _joined(list(_bands(found))):
         width = max(map(len, rows))
         used = [any(j < len(row) and row[j] for row in rows) for j in range(width)]
@@ -63,11 +63,11 @@ def sheet_table(rows: Grid) -> Iterator[tuple[str, int, int]]:
             yield shown, 0 if i == 0 else head + first, head + last
 
 
-# --- where tables begin and end
+# --- table boundaries
 
 
 def _bands(found: Rows) -> Iterator[tuple[int, Grid]]:
-    """Rows that follow each other without an empty one between them: (number of the first, cells)."""
+    """Yield runs of consecutive non-empty rows as (number of the first row, cells)."""
     top, band = 0, list[list[str]]()
     for number in sorted(found):
         if band and number != top + len(band):
@@ -81,7 +81,7 @@ def _bands(found: Rows) -> Iterator[tuple[int, Grid]]:
 
 
 def _joined(bands: Sequence[tuple[int, Grid]]) -> Iterator[tuple[int, Grid]]:
-    """Bands, those without a header of their own joined to the one above whose columns they go on."""
+    """Yield the bands; a band without its own header is joined to the one above whose columns it continues."""
     top, rows, named = 0, list[list[str]](), set[int]()
     for next_top, below in bands:
         gap = next_top - top - len(rows)
@@ -98,7 +98,7 @@ def _joined(bands: Sequence[tuple[int, Grid]]) -> Iterator[tuple[int, Grid]]:
 
 
 def _goes_on(named: set[int], below: Grid) -> bool:
-    """Whether rows below an empty one have their names above it: figures, under columns that are named there."""
+    """Return whether rows after a gap continue the table above: their figures are under its named columns."""
     if not named or not _has_numbers(below[0]):
         return False
     figures = {j for row in below for j, text in enumerate(row) if text and _NUMBER.fullmatch(text)}
@@ -106,7 +106,7 @@ def _goes_on(named: set[int], below: Grid) -> bool:
 
 
 def _is_header_alone(rows: Grid, below: Grid) -> bool:
-    """Return whether a row by itself names the columns of the rows of words below it, three or more."""
+    """Return whether a single row names the columns of the text rows below it, three or more columns."""
     columns = [{j for j, text in enumerate(row) if text} for row in (rows[0], below[0])]
     return (
         len(rows) == 1 and len(below) > 1 and len(columns[0]) > 2 and columns[0] == columns[1] == _named_columns(rows)
@@ -114,13 +114,13 @@ def _is_header_alone(rows: Grid, below: Grid) -> bool:
 
 
 def _named_columns(rows: Grid) -> set[int]:
-    """Return the columns with a word in a row of several words and no figures."""
+    """Return the columns with text in a row that has several texts and no figures."""
     heads = [row for row in rows if not _has_numbers(row) and sum(map(bool, row)) > 1]
     return {j for row in heads for j, text in enumerate(row) if text}
 
 
 def _spans(used: list[bool], rows: Grid) -> list[tuple[int, int]]:
-    """Return runs of used columns; a lone column, or one of figures alone, belongs to the table beside it."""
+    """Return runs of used columns; a single column, or one with only figures, joins the adjacent table."""
     runs: list[tuple[int, int]] = []
     for j, filled in enumerate(used):
         beside = j - runs[-1][1] if runs else None
@@ -134,7 +134,7 @@ def _spans(used: list[bool], rows: Grid) -> list[tuple[int, int]]:
 
 
 def _is_figures(rows: Grid, start: int, end: int, column: int) -> bool:
-    """Whether a column goes on the table before it: named beside its names, with numbers alone below."""
+    """Return whether a column extends the table to its left: a name in the header, and only numbers below."""
     left = [row[start:end] for row in rows]
     begins = next((i for i, row in enumerate(rows) if column < len(row) and row[column]), 0)
     if begins >= next((i for i, row in enumerate(left) if _has_numbers(row)), len(rows)):
@@ -147,7 +147,7 @@ def _is_figures(rows: Grid, start: int, end: int, column: int) -> bool:
 
 
 def _titled(rows: Grid) -> Iterator[tuple[int, Grid]]:
-    """Tables that follow each other without an empty row, each under a title in one cell: (first row, cells)."""
+    """Yield adjacent tables with a single-cell title each, without empty rows between them, as (first row, cells)."""
     start = 0
     for i in range(2, len(rows) - 2):
         titled = sum(map(bool, rows[i])) == 1 and not _has_numbers(rows[i])
@@ -160,11 +160,11 @@ def _titled(rows: Grid) -> Iterator[tuple[int, Grid]]:
     yield start, rows[start:]
 
 
-# --- what names the columns
+# --- headers
 
 
 def _stretches(body: Grid) -> Iterator[tuple[str, int, int]]:
-    """Yield a table with its header, which may take several rows or be missing; empty rows are left out."""
+    """Yield a table in parts with its header (several rows, or none), without empty rows."""
     header: Sequence[str] = [""] * len(body[0])
     start = 0
     if len(body) > 1 and _is_header(body):
@@ -179,7 +179,7 @@ def _stretches(body: Grid) -> Iterator[tuple[str, int, int]]:
 
 
 def _header_rows(body: Grid) -> int:
-    """How many rows name the columns: those with words over columns that hold numbers further down."""
+    """Return the number of header rows: those with text above columns of numbers."""
     if len(body) > 2 and _is_group_row(body):
         return 2
     leading = next((i for i, row in enumerate(body) if i and any(row) and _has_numbers(row)), 0)
@@ -197,7 +197,7 @@ def _header_rows(body: Grid) -> int:
 
 
 def _figure_columns(rows: Grid) -> set[int]:
-    """Return the columns that hold numbers in most of their filled cells."""
+    """Return the columns in which most filled cells are numbers."""
     filled, figures = Counter[int](), Counter[int]()
     for row in rows[:200]:
         for j, text in enumerate(row):
@@ -208,7 +208,7 @@ def _figure_columns(rows: Grid) -> set[int]:
 
 
 def _one_header(rows: Grid) -> list[str]:
-    """Several rows of names as one: a name over a group of columns goes before each name of the group."""
+    """Merge several header rows: a group name is prepended to each name of its group."""
     rows = [row for row in rows if any(row)]
     width = _width(rows)
     columns: list[list[str]] = [[] for _ in range(width)]
@@ -221,7 +221,7 @@ def _one_header(rows: Grid) -> list[str]:
 
 
 def _spread(row: Sequence[str], lower: Sequence[str], width: int) -> list[str]:
-    """Return a row of names over groups, each repeated to the right where the names below come again: 2025, 2026."""
+    """Return a row of group names, repeated to the right if the names below repeat: 2025, 2026."""
     cells = [*row, *[""] * (width - len(row))]
     names = [text for text in lower if text]
     if len(set(names)) == len(names):
@@ -234,7 +234,7 @@ def _spread(row: Sequence[str], lower: Sequence[str], width: int) -> list[str]:
 
 
 def _is_caption(rows: Grid) -> bool:
-    """Whether the first row is a line over a table and names no columns: a unit here, a period there."""
+    """Return whether the first row is a line above a table rather than a header: a unit, a period."""
     filled = sum(map(bool, rows[0]))
     if not any(rows[0]) or len(rows) < 3 or 3 * filled > _filled_columns(rows) or _has_numbers(rows[0]):
         return not any(rows[0])
@@ -244,7 +244,7 @@ def _is_caption(rows: Grid) -> bool:
 
 
 def _is_header(rows: Grid) -> bool:
-    """Whether the first row names the columns: words or years, and not a label beside a value."""
+    """Return whether the first row is a header: words or years, but not a label with a value."""
     first = [text for text in rows[0] if text]
     if len(first) == 2 and len(rows) > 1 and _NUMBER.fullmatch(rows[-1][-1] if rows[-1] else ""):
         return not _NUMBER.fullmatch(first[1]) or bool(_YEAR.fullmatch(first[1]))
@@ -253,13 +253,13 @@ def _is_header(rows: Grid) -> bool:
 
 
 def _is_group_row(rows: Grid) -> bool:
-    """Whether the first row only groups the second: merged texts repeat side by side above different names."""
+    """Return whether the first row groups the second: merged texts repeat above different names."""
     repeated = any(a and a == b for a, b in zip(rows[0], rows[0][1:], strict=False))
     return repeated and _is_header(rows[1:])
 
 
 def _has_numbers(row: Sequence[str]) -> bool:
-    """Whether a row holds figures; years alone may name columns."""
+    """Return whether a row contains figures; single years do not count, because they may name columns."""
     return any(_NUMBER.fullmatch(text) and not _YEAR.fullmatch(text) for text in row if text)
 
 

@@ -1,7 +1,7 @@
-"""Source code: one stretch per top-level definition, under its name, with its lines.
+"""Source code: one block per top-level definition, with its name and lines.
 
-Python is cut by its own grammar, other languages by the lines that open a definition at the left edge. Settings
-files (YAML, TOML, XML …) are kept whole.
+Python is split by its grammar, other languages at unindented lines that open a definition. Settings files (YAML, TOML,
+XML …) stay whole.
 """
 
 import ast
@@ -26,7 +26,7 @@ LANGUAGES = {
     "yaml": "yaml", "yml": "yaml", "toml": "toml", "ini": "ini", "cfg": "ini", "conf": "ini", "xml": "xml",
     "css": "css", "proto": "protobuf", "graphql": "graphql", "gradle": "groovy", "groovy": "groovy",
 }  # fmt: skip
-"""File endings of source code to the name of the language, as code fences call it."""
+"""File extensions with the language name for code fences."""
 
 _MODIFIERS = (
     r"(?:export|default|public|private|protected|internal|static|final|abstract|async|open|sealed|pub(?:\([^)]*\))?"
@@ -53,7 +53,7 @@ MAX_LINES = 200_000
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """Return the file's definitions as blocks, in order; what stands before and between them too."""
+    """Return the file's definitions as blocks in order, including the code before and between them."""
     text = decode(data)
     if not text.strip():
         raise NoText("There is no text in this file.")
@@ -66,7 +66,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def _blocks(lines: list[str], starts: list[tuple[int, str]], language: str, title: str) -> Iterator[Block]:
-    """Stretches between the starts (0-based line, name), each under its name."""
+    """Yield a block per section; `starts` holds (0-based line, name)."""
     edges = [(0, ""), *starts] if not starts or starts[0][0] > 0 else starts
     for i, (start, named) in enumerate(edges):
         end = edges[i + 1][0] if i + 1 < len(edges) else len(lines)
@@ -82,10 +82,10 @@ def _blocks(lines: list[str], starts: list[tuple[int, str]], language: str, titl
 
 
 def _python(text: str) -> list[tuple[int, str]]:
-    """Top-level definitions, decorators included; classes of some size method by method."""
+    """Return top-level definitions with decorators; classes over 60 lines are split by method."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # remarks about escapes in other people's code
+            warnings.simplefilter("ignore")  # warnings about escapes in third-party code
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return _others(text.split("\n"), "python")
@@ -108,7 +108,7 @@ def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> 
 
 
 def _others(lines: list[str], language: str) -> list[tuple[int, str]]:
-    """Lines at the left edge that open a definition, with the comments and annotations right above them."""
+    """Return unindented lines that open a definition, with the comments and annotations above them."""
     if language in _WHOLE:
         return []
     found: list[tuple[int, str]] = []
@@ -124,7 +124,7 @@ def _others(lines: list[str], language: str) -> list[tuple[int, str]]:
 
 
 def _definition(line: str, language: str) -> str | None:
-    """Return the name that a line begins to define, if it does."""
+    """Return the name that a line defines, or None."""
     if language == "sql":
         match = _SQL.match(line)
         return match[2] if match else None

@@ -1,6 +1,6 @@
-"""Plain text, and logs, whose entries are items each: a code in one is quoted with its own line and no other.
+"""Plain text and logs. Each log entry is a list item, so that a code is quoted with its own entry only.
 
-Every line keeps its number: what has to go is blanked, not removed, so that a passage can name its lines.
+Removed lines become blank, so line numbers stay valid for citations.
 """
 
 import re
@@ -18,7 +18,7 @@ _NO_HEADING = re.compile(r"^\s{0,3}([-*+>|#]|\d+[.)])(\s|$)|^\s{4,}|\|")
 
 
 def read_text(name: str, data: bytes) -> ParsedDocument:
-    """Plain text; lines underlined with '===' or '---' are headings."""
+    """Read plain text; lines underlined with '===' or '---' are headings."""
     lines = atx_headings(without_data(decode(data)).split("\n"), need=4)
     body, first = trim_lines(lines)
     if not body:
@@ -31,7 +31,7 @@ def read_text(name: str, data: bytes) -> ParsedDocument:
 
 
 def trim_lines(lines: list[str]) -> tuple[str, int]:
-    """Return the lines without blank ones at both ends, and the 1-based number of the first that is left."""
+    """Return the lines without leading and trailing blank lines, and the 1-based number of the first one."""
     filled = [i for i, line in enumerate(lines) if line.strip()]
     if not filled:
         return "", 1
@@ -39,7 +39,7 @@ def trim_lines(lines: list[str]) -> tuple[str, int]:
 
 
 def atx_headings(lines: list[str], *, need: int = 2) -> list[str]:
-    """Setext headings ('Title' over '=====') as ATX ones, outside fences; the underline becomes blank."""
+    """Convert Setext headings ('Title' over '=====') to ATX outside of fences; the underline becomes blank."""
     done = list(lines)
     for i, (line, fenced) in enumerate(with_fences(lines)):
         if fenced or i == 0 or not (under := _UNDERLINE.match(line)) or len(under[1]) < need:
@@ -54,10 +54,10 @@ def atx_headings(lines: list[str], *, need: int = 2) -> list[str]:
 
 MAX_LINES = 300_000
 ENTRY_CHARS = 2_000
-"""Characters of an entry with the lines that continue it; what goes beyond them is an item of its own."""
+"""Maximum characters of an entry with its continuation lines; the rest becomes another item."""
 
 MOST_CONTINUED = 60
-"""Lines of a stack trace that stay with its entry."""
+"""Maximum lines of a stack trace that stay with its entry."""
 
 _MOMENT = (
     r"\[?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d"
@@ -69,7 +69,7 @@ _ENTRY = re.compile(rf"^(?:<\d{{1,3}}>)?(?:\S{{1,60}} (?:\S{{1,30}} ){{0,2}})?{_
 
 
 def read_log(name: str, data: bytes) -> ParsedDocument:
-    """Return the entries as a list, each with the lines that continue it."""
+    """Return the entries as a list, each with its continuation lines."""
     lines = decode(data).split("\n")
     entries = list(_entries(lines[:MAX_LINES]))
     if not entries:
@@ -81,7 +81,7 @@ def read_log(name: str, data: bytes) -> ParsedDocument:
 
 
 def _entries(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """(Line from 1, text) of each entry; what continues one is joined to it."""
+    """Yield (line from 1, text) of each entry, joined with its continuation lines."""
     begun, pieces, length = 0, list[str](), 0
     for number, line in enumerate(lines, 1):
         text = " ".join(line.split())
@@ -99,7 +99,7 @@ def _entries(lines: list[str]) -> Iterator[tuple[int, str]]:
 
 
 def _is_log(known: str | None, head: str) -> bool:
-    """Whether lines begin with a moment or a level; a trace has many that do not."""
+    """Return whether enough lines begin with a timestamp or level; stack traces have many other lines."""
     if known not in (None, "text/plain"):
         return False
     lines = [line for line in head.split("\n")[:80] if line.strip()]

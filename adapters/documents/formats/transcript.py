@@ -1,6 +1,6 @@
-"""WebVTT and SRT: cues joined into what each person said, in stretches that are cited by their time.
+"""WebVTT and SRT: cues joined to paragraphs by speaker, in sections that are cited by time.
 
-A cue is what fits on a screen, not a sentence. Cues of one speaker that follow each other are one paragraph.
+A cue is what fits on a screen, not a sentence. Consecutive cues of one speaker form one paragraph.
 """
 
 import html
@@ -17,13 +17,13 @@ from core.model.errors import NoText
 
 MAX_CUES = 100_000
 STRETCH_CHARS = 900
-"""Speech that is cited together: about a minute."""
+"""Length of speech that is cited together: about a minute."""
 
 PAUSE = 6.0
-"""Seconds of silence that end a paragraph after a whole sentence."""
+"""Seconds of silence that end a paragraph after a complete sentence."""
 
 LONG_PAUSE = 120.0
-"""Seconds of silence that end any."""
+"""Seconds of silence that end any paragraph."""
 
 _TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
 _TIMING = re.compile(rf"^\s*{_TIME}\s*-->\s*{_TIME}")
@@ -31,18 +31,18 @@ _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]{1,80})>")
 _TAG = re.compile(r"</?(?:[a-z][^<>]{0,100}|\d[\d:.]*)?>|\{\\[^{}]{0,100}\}", re.IGNORECASE)
 _NAMED = re.compile(r"^(?:>>\s*)?([A-ZÀ-Þ][\w .'’()-]{0,40}?):\s+(?=\S)")
 _ANOTHER = "\n"
-"""Stands for a speaker who is not named and not the one before."""
+"""Marker for an unnamed speaker who differs from the previous one."""
 
 _ENDS = re.compile(r"[.!?…][\"'”’)]*$")
 
 
 _Cue = tuple[float, float, int, list[str]]
-"""Start and end in seconds, the line from 1, and the lines of words."""
+"""Start and end in seconds, the line from 1, and the lines of text."""
 
 
 @dataclass(slots=True)
 class _Turn:
-    """What somebody said without a break: when it began and ended, in seconds, and at which line."""
+    """Uninterrupted speech of one person: start and end in seconds, and first line."""
 
     speaker: str
     start: float
@@ -52,13 +52,13 @@ class _Turn:
 
     @property
     def text(self) -> str:
-        """The words with the name before them."""
+        """The text, prefixed with the speaker's name."""
         said = " ".join(self.words)
         return f"{self.speaker}: {said}" if self.speaker else said
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """Return the speech in paragraphs by speaker, each stretch with its time."""
+    """Return the speech in paragraphs by speaker, in sections with their times."""
     lines = decode(data).split("\n")
     cues = list(islice(_cues(lines, blank_ends=lines[0].lstrip("\ufeff").startswith("WEBVTT")), MAX_CUES + 1))
     turns = [turn for turn in _turns(cues[:MAX_CUES], voiced=any("<v" in line for line in lines)) if turn.words]
@@ -74,7 +74,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def _turns(cues: Iterable[_Cue], *, voiced: bool) -> Iterator[_Turn]:
-    """Paragraphs of one speaker, or of sentences without a pause; if ``voiced``, who is not named is unknown."""
+    """Yield paragraphs by speaker or pause; if ``voiced``, a cue without a name has an unknown speaker."""
     turn: _Turn | None = None
     for start, end, number, words in cues:
         for speaker, said in _voices(words, "" if voiced else None):
@@ -82,7 +82,7 @@ def _turns(cues: Iterable[_Cue], *, voiced: bool) -> Iterator[_Turn]:
                 if turn is not None:
                     yield turn
                 turn = _Turn((speaker or "").strip(), start, end, number)
-            if not (turn.words and turn.words[-1] == said):  # captions that scroll say their last line again
+            if not (turn.words and turn.words[-1] == said):  # scrolling captions repeat their last line
                 turn.words.append(said)
             turn.end = max(turn.end, end)
     if turn is not None:
@@ -90,7 +90,7 @@ def _turns(cues: Iterable[_Cue], *, voiced: bool) -> Iterator[_Turn]:
 
 
 def _begins(turn: _Turn, speaker: str | None, start: float) -> bool:
-    """Whether a cue begins another paragraph: somebody else speaks, or there was a pause or long speech before."""
+    """Return whether a cue begins a new paragraph: another speaker, a pause, or long speech before."""
     if speaker == _ANOTHER or (speaker is not None and speaker != turn.speaker):
         return True
     length = sum(map(len, turn.words))
@@ -101,7 +101,7 @@ def _begins(turn: _Turn, speaker: str | None, start: float) -> bool:
 
 
 def _cues(lines: list[str], *, blank_ends: bool) -> Iterator[_Cue]:
-    """Yield the cues without comments, styles and numbers; a blank line ends a cue of WebVTT, not always one of SRT."""
+    """Yield the cues without comments, styles and numbers; a blank line ends a WebVTT cue, but not every SRT cue."""
     at = 0
     while at < len(lines):
         timing = _TIMING.match(lines[at])
@@ -123,18 +123,18 @@ def _seconds(parts: tuple[str | None, ...]) -> float:
 
 
 def _voices(words: list[str], unnamed: str | None) -> Iterator[tuple[str | None, str]]:
-    """(Speaker, what is said) of a cue; None for the speaker before.
+    """Yield (speaker, text) of a cue; None means the previous speaker.
 
     Args:
         words: the lines of the cue.
-        unnamed: the speaker where the cue names nobody.
+        unnamed: the speaker if the cue has no name.
     """
     text = "\n".join(words)
     pieces = _VOICE.split(text)
     if said := _plain(pieces[0].replace("\n", " ")):
         named = _NAMED.match(said)
         dashed = len(words) > 1 and all(re.match(r"[-–]\s*\S", line) for line in words)
-        if dashed:  # two people in one cue, neither of them named
+        if dashed:  # two unnamed people in one cue
             yield from ((_ANOTHER, _plain(line.lstrip("-– "))) for line in words)
         else:
             yield (named[1], said[named.end() :]) if named else (unnamed, said)
@@ -148,7 +148,7 @@ def _plain(text: str) -> str:
 
 
 def _blocks(turns: list[_Turn]) -> Iterator[Block]:
-    """Yield turns that are cited together, under the time at which they begin and end."""
+    """Yield turns that are cited together, labelled with their start and end times."""
     group: list[_Turn] = []
     for turn in turns:
         if group and sum(len(one.text) for one in group) + len(turn.text) > STRETCH_CHARS:
@@ -170,7 +170,7 @@ def _clock(seconds: float) -> str:
 
 
 def _is_transcript(known: str | None, head: str) -> bool:
-    """Whether the text is a transcript under whatever name: it says so, or begins with a numbered cue."""
+    """Return whether the text is a transcript: it has a WebVTT header or begins with a numbered cue."""
     if known not in (None, "text/plain", "text/vtt"):
         return False
     start = head.lstrip("\ufeff \n")

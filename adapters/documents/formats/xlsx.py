@@ -1,7 +1,7 @@
-"""XLSX: every visible sheet as tables with their cell ranges; long tables in stretches that repeat the header.
+"""XLSX: every visible sheet as tables with cell ranges; long tables in parts that repeat the header.
 
-A sheet may hold several tables apart from each other by empty rows or columns; each is found and read by itself.
-Values are those that the program which saved the file had calculated; a formula without one is shown and named.
+A sheet may contain several tables, separated by empty rows or columns. Each is detected and read separately. Values are
+those stored by the program that saved the file; a formula without a stored value is shown and noted.
 """
 
 import re
@@ -27,7 +27,7 @@ MAX_MERGED_ROWS = 10_000
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """Return the sheets in order, hidden ones left out and named in the notes."""
+    """Return the visible sheets in order; hidden ones are named in the notes."""
     data = open_transitional(data)
     with open_package(data) as package:
         extras = sheet_extras(package)
@@ -57,7 +57,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def _open(data: bytes, notes: list[str]) -> Any:
-    """Return the workbook; one whose styles openpyxl does not accept is read without them, which is noted."""
+    """Open the workbook; if openpyxl rejects its styles, read it without them and add a note."""
     from openpyxl.utils.exceptions import InvalidFileException
 
     refused = (InvalidFileException, KeyError, ValueError, TypeError, SyntaxError, AttributeError)
@@ -79,7 +79,7 @@ def _load(data: bytes) -> Any:
     import openpyxl
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # openpyxl's remarks about styles and extensions it leaves out
+        warnings.simplefilter("ignore")  # openpyxl warns about styles and extensions that it ignores
         return openpyxl.load_workbook(BytesIO(data), data_only=True, read_only=True, keep_links=False)
 
 
@@ -89,7 +89,7 @@ def _properties(data: bytes) -> bytes:
 
 
 def _sheet(sheet: Any, extras: SheetExtras, notes: list[str]) -> Iterator[Block]:
-    """Yield the tables of one sheet; the first block carries the sheet's name as its heading."""
+    """Yield the tables of one sheet; the first block has the sheet's name as its heading."""
     rows_of_sheet = _rows(sheet, extras, notes)
     notes.extend(_named(sheet.title, extras))
     heading = f"## {sheet.title}\n\n"
@@ -105,7 +105,7 @@ def _sheet(sheet: Any, extras: SheetExtras, notes: list[str]) -> Iterator[Block]
 
 
 def _rows(sheet: Any, extras: SheetExtras, notes: list[str]) -> Rows:
-    """Return the sheet's values as text with merged cells filled; the last row is the last one that holds a value."""
+    """Return the sheet's non-empty rows as text, with merged cells filled."""
     sheet.reset_dimensions()  # the stated size is often wrong, in both directions
     found: Rows = {}
     cells = 0
@@ -128,7 +128,7 @@ def _rows(sheet: Any, extras: SheetExtras, notes: list[str]) -> Rows:
 
 
 def _fill_in(found: Rows, extras: SheetExtras) -> None:
-    """Formulas in place of the values that nobody computed, and the addresses behind cells."""
+    """Insert formulas without a stored value, and link addresses."""
     for (number, column), formula in extras.uncomputed.items():
         if column >= MAX_COLUMNS or (number not in found and len(found) >= MAX_ROWS):
             continue
@@ -141,7 +141,7 @@ def _fill_in(found: Rows, extras: SheetExtras) -> None:
 
 
 def _named(sheet: str, extras: SheetExtras) -> Iterator[str]:
-    """Yield what of a sheet its reader should know: what is hidden in it and what nobody computed."""
+    """Yield notes on hidden rows and columns and on formulas without a stored value."""
     if extras.hidden_rows:
         yield f"sheet {sheet}: hidden rows read too: {_ranges([row + 1 for row in extras.hidden_rows])}"
     if extras.hidden_columns:
@@ -154,7 +154,7 @@ def _named(sheet: str, extras: SheetExtras) -> Iterator[str]:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """3, 4, 5, 9 as '3-5, 9'; the first ten of them."""
+    """Return 3, 4, 5, 9 as '3-5, 9'; at most ten ranges."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
@@ -166,7 +166,7 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 
 def _number_format(cell: Any) -> str:
-    """How the cell shows numbers; a cell may name a style that the workbook does not have."""
+    """Return the cell's number format; a cell may refer to a style that does not exist."""
     try:
         return str(cell.number_format)
     except IndexError:
@@ -174,7 +174,7 @@ def _number_format(cell: Any) -> str:
 
 
 def _fill(rows: Rows, top: int, bottom: int, left: int, right: int) -> None:
-    """Repeat a cell merged downwards in every row, and one merged to the right over a group of headers."""
+    """Repeat a merged cell in every row and column of its area, unless it is a full-width heading."""
     first = rows.get(top, [])
     if left >= len(first) or not first[left]:
         return
@@ -191,7 +191,7 @@ def _fill(rows: Rows, top: int, bottom: int, left: int, right: int) -> None:
 
 
 def cell_text(value: object, number_format: str | None = "General") -> str:
-    """Return a cell's value as a person sees it: dates in ISO, numbers in their format, identifiers whole."""
+    """Return a cell's value as displayed: dates in ISO, numbers in their format, identifiers in full."""
     match value:
         case None:
             return ""
@@ -206,7 +206,7 @@ def cell_text(value: object, number_format: str | None = "General") -> str:
 
 
 def _moment_text(value: date | time | timedelta, number_format: str) -> str:
-    """Dates in ISO, without a midnight or a day that the cell does not show; durations in hours, minutes, seconds."""
+    """Return dates in ISO, without a time or day that the cell hides; durations as hours:minutes:seconds."""
     if isinstance(value, timedelta):
         seconds = round(value.total_seconds())
         return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
@@ -218,7 +218,7 @@ def _moment_text(value: date | time | timedelta, number_format: str) -> str:
 
 
 def _month_or_year(value: date, number_format: str) -> str:
-    """Return a date of a cell that shows a month ("Jan 2026") or a year alone."""
+    """Return the date as month and year or as year, if the cell shows no more; otherwise ""."""
     tokens = set(re.sub(r'"[^"]*"|\\.|\[[^\]]*\]|AM/PM|_.|\*.', "", number_format, flags=re.IGNORECASE).lower())
     if "y" not in tokens or tokens & set("dhs"):
         return ""
@@ -226,7 +226,7 @@ def _month_or_year(value: date, number_format: str) -> str:
 
 
 def _column(index: int) -> str:
-    """Return the letters of a column counted from 0."""
+    """Return the letters of a 0-based column."""
     from openpyxl.utils import get_column_letter
 
     return str(get_column_letter(index + 1))

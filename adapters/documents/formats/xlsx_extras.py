@@ -1,6 +1,7 @@
-"""What a workbook has beside the values of cells: merged areas, comments, links, hidden rows, formulas without a value.
+"""Workbook content other than cell values: merged areas, comments, links, hidden rows, formulas without a value.
 
-openpyxl streams values alone. The XML of a sheet may be large, so it is searched, not parsed.
+openpyxl streams only values. The XML of a sheet may be large, so it is searched with regular expressions instead of
+parsed.
 """
 
 import posixpath
@@ -19,7 +20,7 @@ MAX_COMMENTS = 5_000
 MAX_LINKS = 20_000
 MAX_FORMULAS = 50_000
 MAX_FORMULA = 200
-"""Characters of a formula that are shown in place of its value."""
+"""Maximum characters of a formula that is shown in place of its value."""
 
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=[\"']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})[\"']")
 _ROW = re.compile(rb"<(?:\w+:)?row\s([^>]*)>")
@@ -37,18 +38,18 @@ _ID = (
 
 
 Cell = tuple[int, int]
-"""A cell by its row and column, from 0."""
+"""Row and column of a cell, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class SheetExtras:
-    """What one sheet has.
+    """Extras of one sheet.
 
     Attributes:
         merged: (first row, last row, first column, last column) of each merged area, from 0.
         comments: (cell, text), the cell as 'B7'.
-        links: the address behind a cell, by its (row, column) from 0.
-        uncomputed: the formula of each cell that has no stored value, by its (row, column).
+        links: the address behind a cell, by (row, column) from 0.
+        uncomputed: the formula of each cell without a stored value, by (row, column).
         hidden_rows, hidden_columns: from 0.
     """
 
@@ -61,7 +62,7 @@ class SheetExtras:
 
 
 def sheet_extras(package: zipfile.ZipFile) -> dict[str, SheetExtras]:
-    """Return the extras of each worksheet by the sheet's name; damaged parts raise DocumentRejected."""
+    """Return the extras of each worksheet by its name. Raises DocumentRejected for damaged parts."""
     names = set(package.namelist())
     found: dict[str, SheetExtras] = {}
     for sheet, path in _sheet_parts(package, names):
@@ -84,7 +85,7 @@ def sheet_extras(package: zipfile.ZipFile) -> dict[str, SheetExtras]:
 
 
 def _formulas(source: bytes) -> tuple[dict[Cell, str], dict[Cell, str]]:
-    """Return by cell the formulas without a stored value, and the addresses that a formula links to."""
+    """Return formulas without a stored value, and addresses of HYPERLINK formulas, both by cell."""
     uncomputed: dict[Cell, str] = {}
     addresses: dict[Cell, str] = {}
     for match in islice(_FORMULA.finditer(source), MAX_FORMULAS):
@@ -98,7 +99,7 @@ def _formulas(source: bytes) -> tuple[dict[Cell, str], dict[Cell, str]]:
 
 
 def _links(package: zipfile.ZipFile, names: set[str], path: str, source: bytes) -> Iterator[tuple[Cell, str]]:
-    """Yield the addresses behind cells. Of a link over several cells the first has it."""
+    """Yield link addresses by cell; a link over several cells belongs to the first one."""
     targets: dict[str, str] = {}
     for match in _CELL_LINK.finditer(source):
         targets = targets or dict(_addresses(package, names, path))
@@ -117,7 +118,7 @@ def _addresses(package: zipfile.ZipFile, names: set[str], path: str) -> Iterator
 
 
 def _hidden(source: bytes) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """(Hidden rows, hidden columns), from 0."""
+    """Return (hidden rows, hidden columns), from 0."""
     if b"hidden=" not in source:
         return (), ()
     rows = [match[1] for match in _ROW.finditer(source) if _is_hidden(match[1])]
@@ -145,20 +146,20 @@ def _attribute(attributes: bytes, name: bytes) -> str:
 
 
 def _cell(reference: str) -> Cell | None:
-    """'B7' as (6, 1)."""
+    """Return 'B7' as (6, 1)."""
     match = re.fullmatch(r"([A-Z]{1,3})(\d{1,7})", reference)
     return (int(match[2]) - 1, column_index(match[1])) if match else None
 
 
 def column_index(letters: str) -> int:
-    """Return the number from 0 of the column with these letters."""
+    """Return the 0-based number of a column by its letters."""
     from openpyxl.utils import column_index_from_string
 
     return int(column_index_from_string(letters)) - 1
 
 
 def _sheet_parts(package: zipfile.ZipFile, names: set[str]) -> Iterator[tuple[str, str]]:
-    """(name of the sheet, path of its part) in the order of the workbook."""
+    """Yield (sheet name, path of its part) in workbook order."""
     if "xl/workbook.xml" not in names:
         return
     targets = {identifier: target for identifier, _, target in _relations(package, names, "xl/workbook.xml")}
@@ -169,7 +170,7 @@ def _sheet_parts(package: zipfile.ZipFile, names: set[str]) -> Iterator[tuple[st
 
 
 def _relations(package: zipfile.ZipFile, names: set[str], path: str) -> Iterator[tuple[str, str, str]]:
-    """(id, kind, path) of what a part refers to within the package."""
+    """Yield (id, kind, path) of a part's relations within the package."""
     folder, name = posixpath.split(path)
     listed = f"{folder}/_rels/{name}.rels"
     if listed not in names:
@@ -183,7 +184,7 @@ def _relations(package: zipfile.ZipFile, names: set[str], path: str) -> Iterator
 
 
 def _comments(package: zipfile.ZipFile, names: set[str], path: str) -> Iterator[tuple[str, str]]:
-    """Threaded comments where there are any, else the notes; each thread's answers in order."""
+    """Yield threaded comments in order, or the notes if there are none."""
     by_kind = {kind: target for _, kind, target in _relations(package, names, path)}
     threaded = by_kind.get("threadedComment", "")
     source = threaded if threaded in names else by_kind.get("comments", "")

@@ -1,4 +1,4 @@
-"""ZIP: every document inside it, its blocks labelled by its path. Archives inside archives are refused."""
+"""ZIP: every document inside it, with blocks labelled by path. Nested archives are refused."""
 
 import zipfile
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _LITTER = ("__MACOSX/", ".DS_Store", "Thumbs.db", ".git/")
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """Return the documents in the order of the archive; those that cannot be read are named in the notes."""
+    """Return the documents in archive order; the notes name those that cannot be read."""
     notes: list[str] = []
     pictures: list[PicturePage] = []
     with open_package(data) as package:
@@ -43,7 +43,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 
 def _refuse(members: list[zipfile.ZipInfo]) -> None:
-    """Paths that lead out of the archive, archives inside it, too many documents."""
+    """Refuse paths that lead out of the archive, nested archives, links, and too many documents."""
     if len(members) > MAX_DOCUMENTS:
         raise DocumentRejected(f"This archive holds {len(members)} files; more than {MAX_DOCUMENTS} are not read.")
     for member in members:
@@ -73,7 +73,7 @@ def _blocks(
 
 
 def _member(path: str, data: bytes, notes: list[str], pictures: list[PicturePage], file_name: str) -> Iterator[Block]:
-    """One document's blocks under its path, each section path beginning with its title."""
+    """Yield one document's blocks labelled by path; its title becomes the top heading."""
     try:
         parsed = reader.read(path, data)
     except DocumentRejected as rejected:

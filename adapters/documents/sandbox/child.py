@@ -1,7 +1,7 @@
-"""The process in which untrusted bytes are parsed: limits on itself, no network, one file after another.
+"""The process that parses untrusted bytes: it limits itself, has no network, and reads one file after another.
 
-Started by `pool.Sandbox` as `python -m adapters.documents.sandbox.child MEMORY CPU_SECONDS OUTPUT_BYTES TASK`.
-Reads requests on stdin and answers on what was stdout; whatever a library prints goes nowhere.
+`pool.Sandbox` starts it as `python -m adapters.documents.sandbox.child MEMORY CPU_SECONDS OUTPUT_BYTES TASK`. It reads
+requests on stdin and answers on the original stdout; output printed by libraries is discarded.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ from core.model.errors import DocumentRejected, NoText
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
 RECURSION = 600
-"""Python frames; honest documents are not nested deeper, and C stacks stay far from their end."""
+"""Python frames. Real documents are not nested deeper, and C stacks stay far from their limit."""
 
 _FORBIDDEN = frozenset({
     "socket.__new__", "socket.connect", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto",
@@ -42,13 +42,13 @@ def main() -> None:
         _serve(requests, answers, cpu_seconds, output_bytes, task)
     finally:
         with suppress(OSError):
-            Path.cwd().rmdir()  # who started us removes it too, unless they were killed
+            Path.cwd().rmdir()  # the parent removes it too, unless it was killed
 
 
 def _serve(requests: BinaryIO, answers: BinaryIO, cpu_seconds: int, output_bytes: int, task: str) -> None:
     data = b""
     while header := _read_frame(requests):
-        if "size" in header:  # else it is about the same file again
+        if "size" in header:  # otherwise the request is about the previous file
             data = _exactly(requests, int(header["size"]))
         allow_cpu(cpu_seconds)
         page = PageWanted.of(header)
@@ -64,7 +64,7 @@ def _serve(requests: BinaryIO, answers: BinaryIO, cpu_seconds: int, output_bytes
 
 
 def _run_task(name: str, data: bytes, task: str, page: PageWanted) -> list[dict[str, Any]]:
-    """Return the reading of a file or a page, or a page's picture, as messages."""
+    """Return the parsed file or page, or the image of a page, as messages."""
     if task == "draw":
         import base64
 
@@ -82,7 +82,7 @@ def _run_task(name: str, data: bytes, task: str, page: PageWanted) -> list[dict[
 
 
 def _member(data: bytes, path: str) -> bytes:
-    """Return a file within an archive, or without a path the file itself. Raises DocumentRejected."""
+    """Return a file within an archive, or the file itself if the path is empty. Raises DocumentRejected."""
     if not path:
         return data
     from adapters.documents.zip_package import open_package, part
@@ -92,7 +92,7 @@ def _member(data: bytes, path: str) -> bytes:
 
 
 def answer_for(name: str, data: bytes, task: str = "parse", page: PageWanted = WHOLE_FILE) -> list[dict[str, Any]]:
-    """Return the reading of one file or page, or its picture, or why there is none, as messages."""
+    """Return the parsed file or page, its image, or the reason for a refusal, as messages."""
     try:
         return _run_task(name, data, task, page)
     except DocumentRejected as rejected:
@@ -102,14 +102,14 @@ def answer_for(name: str, data: bytes, task: str = "parse", page: PageWanted = W
         return [{"rejected": "Reading it needs more memory than one file may use.", "fatal": True}]
     except RecursionError:
         return [{"rejected": "It is nested too deeply to be read.", "fatal": True}]
-    except Exception as error:  # noqa: BLE001 - the parsers' outer edge: any failure is this file's, not ours
+    except Exception as error:  # noqa: BLE001 - the parsers' outer edge: any failure is this file's fault
         if "memory" in str(error).lower():  # lxml and pdfium report a failed allocation in their own words
             return [{"rejected": "Reading it needs more memory than one file may use.", "fatal": True}]
         return [{"rejected": f"It is damaged and cannot be read ({type(error).__name__}).", "fatal": True}]
 
 
 def leave_network() -> None:
-    """Enter a network namespace without interfaces, where the system lets us (Linux)."""
+    """Enter a network namespace without interfaces, if the system allows it (Linux)."""
     if sys.platform != "linux":
         return
     libc = ctypes.CDLL(None, use_errno=True)
@@ -118,7 +118,7 @@ def leave_network() -> None:
 
 
 def limit(memory: int) -> None:
-    """Bound memory (bytes; Linux enforces it), file sizes, open files; no core dumps."""
+    """Limit memory (bytes; enforced on Linux), file sizes and open files; disable core dumps."""
     for kind, most in (
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_CORE, 0),
@@ -132,7 +132,7 @@ def limit(memory: int) -> None:
 
 
 def allow_cpu(seconds: int) -> None:
-    """Processor seconds for the next file, counted from what has been used so far."""
+    """Allow this many CPU seconds for the next file, counted from the CPU time used so far."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     soft = int(used.ru_utime + used.ru_stime) + seconds + 1
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
@@ -140,9 +140,9 @@ def allow_cpu(seconds: int) -> None:
 
 
 def forbid() -> None:
-    """No sockets, no processes, no changes to files outside the working directory, for this process's life.
+    """Forbid sockets, subprocesses and writes outside the working directory for the rest of this process's life.
 
-    The working directory itself may go, once it is empty.
+    The empty working directory itself may be removed.
     """
     home = str(Path.cwd())
 
@@ -165,12 +165,12 @@ def _set_limit(kind: int, most: int) -> None:
     bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
     try:
         resource.setrlimit(kind, (bound, bound))
-    except (ValueError, OSError):  # macOS refuses some: the parent watches memory there
+    except (ValueError, OSError):  # macOS refuses some; the parent watches memory there
         return
 
 
 def _private_stdout() -> BinaryIO:
-    """Keep the answers' pipe for ourselves; what libraries print goes to the null device."""
+    """Keep the pipe for answers and send library output to the null device."""
     pipe = os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
@@ -194,7 +194,7 @@ def _exactly(stream: BinaryIO, size: int) -> bytes:
 
 
 def _exit_without_parent() -> NoReturn:
-    """Return the parent went away in the middle of a request."""
+    """Exit because the parent closed the pipe in the middle of a request."""
     sys.exit(0)
 
 

@@ -1,7 +1,7 @@
-"""Formulas that no program computed, computed by LibreOffice where it is installed.
+"""Computation of missing formula values with LibreOffice, if it is installed.
 
-It runs without a network, with limits on memory, time and files, in a directory and with a profile of its own. Where
-the system does not let a process leave the network, it does not run: a formula could fetch an address.
+It runs without a network, with limits on memory, time and files, and with its own directory and profile. If the system
+does not allow a process to leave the network, it does not run, because a formula could fetch a URL.
 """
 
 import asyncio
@@ -20,25 +20,25 @@ from adapters.documents.sandbox.child import CLONE_NEWNET, CLONE_NEWUSER
 
 MB = 1024 * 1024
 MAX_BYTES = 10 * MB
-"""A larger workbook is read with its formulas as they are."""
+"""A larger workbook is read without computed values."""
 
 SECONDS = 60.0
 ADDRESS_SPACE = 3_072 * MB
-"""LibreOffice reserves far more than it uses, which is some 200 MB."""
+"""LibreOffice reserves far more than the roughly 200 MB that it uses."""
 
 _RESTARTS = (79, 81)
-"""Exit codes by which LibreOffice asks to be started again: a new profile was set up."""
+"""Exit codes with which LibreOffice requests a restart after it has set up a new profile."""
 
 _one_at_a_time = asyncio.Semaphore(1)
 
 
 def office() -> str | None:
-    """Return the path of LibreOffice's program, None where it is not installed."""
+    """Return the path of the LibreOffice program, or None if it is not installed."""
     return shutil.which("soffice") or shutil.which("libreoffice")
 
 
 async def computed(data: bytes) -> bytes | None:
-    """Return the workbook with the values of its formulas; None where that cannot be done, for whatever reason."""
+    """Return the workbook with computed formula values, or None if that fails for any reason."""
     program = office()
     if program is None or len(data) > MAX_BYTES or sys.platform != "linux":
         return None
@@ -60,7 +60,7 @@ def _result(path: Path) -> bytes | None:
 
 
 async def _run(program: str, home: str) -> int:
-    """Start it once more; -1 where it took too long. Whatever it started ends with it."""
+    """Run LibreOffice once and return its exit code, or -1 after a timeout; kill everything that it started."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-s", "-B", "-m", "adapters.documents.sandbox.formulas", program, home,
         stdin=asyncio.subprocess.DEVNULL,
@@ -82,7 +82,7 @@ async def _run(program: str, home: str) -> int:
 
 
 def main() -> None:
-    """Become LibreOffice, without a network and within limits."""
+    """Replace this process with LibreOffice, without a network and within limits."""
     program, home = sys.argv[1:3]
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNET) != 0 and libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0:

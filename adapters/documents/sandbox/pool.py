@@ -1,7 +1,7 @@
-"""Parsing untrusted files in worker processes with limits on memory, time and output.
+"""Pool of worker processes that parse untrusted files with limits on memory, time and output.
 
-A worker reads several files and is replaced after some number of them, or at once after any failure. Whatever
-a file does to its worker (crash, hang, eat memory), the caller gets a `DocumentRejected` with one reason.
+A worker is replaced after a number of files, or at once after a failure. Whatever a file does to its worker (crash,
+hang, exhaust memory), the caller gets a `DocumentRejected` with one reason.
 """
 
 import asyncio
@@ -32,15 +32,15 @@ _WATCH_SECONDS = 0.25
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """What one file may cost.
+    """Limits for one file.
 
     Attributes:
         memory: bytes of address space of the worker (Linux) or of resident memory (elsewhere).
         seconds: wall-clock seconds for one file.
-        cpu_seconds: processor seconds for one file.
-        input_bytes: a larger file is refused unread.
-        output_bytes: more text than this from one file is refused.
-        documents: files that one worker reads before it is replaced.
+        cpu_seconds: CPU seconds for one file.
+        input_bytes: larger files are refused without being read.
+        output_bytes: files with more text than this are refused.
+        documents: number of files after which a worker is replaced.
     """
 
     memory: int = 512 * MB
@@ -55,11 +55,11 @@ class Sandbox:
     """A bounded pool of parsing processes. Use it as `async with Sandbox() as sandbox`.
 
     Args:
-        workers: how many files are read at the same time; more callers wait their turn.
-        limits: what one file may cost.
-        watch_memory: poll the workers' resident memory, where the system does not enforce the limit itself.
+        workers: how many files are read at the same time; more callers wait.
+        limits: limits for one file.
+        watch_memory: poll the workers' resident memory, for systems that do not enforce the limit.
         enforce_memory: let the system enforce the limit.
-        task: what the processes do: "parse" files, "recognize" the text of pages that are pictures, "draw" pages.
+        task: what the processes do: "parse" files, "recognize" the text of pages that are images, "draw" pages.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Sandbox:
         await self.close()
 
     async def close(self) -> None:
-        """End every worker, the busy ones too."""
+        """Stop all workers, including busy ones."""
         self._closed = True
         workers = [*self._idle, *self._busy]
         self._idle.clear()
@@ -97,7 +97,7 @@ class Sandbox:
             await worker.end()
 
     async def parse(self, name: str, data: bytes | Path) -> ParsedDocument:
-        """Read one file, given as its bytes or as where they are; `name` is what people call it.
+        """Read one file, given as bytes or path; `name` is its display name.
 
         Raises:
             DocumentRejected: with the reason why it cannot be indexed.
@@ -108,7 +108,7 @@ class Sandbox:
         return parsed
 
     async def read(self, name: str, data: bytes | Path) -> ParsedDocument:
-        """Return the same, except that what holds only pictures comes back as what it is: `Parsed.picture_pages`."""
+        """Read one file; unlike `parse`, return pages that are only images as `ParsedDocument.picture_pages`."""
         content = data if isinstance(data, bytes) else await self._content(data)
         if len(content) > self._limits.input_bytes:
             raise _too_large(self._limits)
@@ -116,10 +116,10 @@ class Sandbox:
             return await _read(await self._answer(worker, name, content))
 
     async def read_page(self, name: str, data: bytes, page: PicturePage) -> ParsedDocument:
-        """One page of a file. A process that has the file already is not sent it again.
+        """Run OCR on one page of a file. A process that already has the file does not get it again.
 
         Raises:
-            DocumentRejected: with the reason why this page gives no text.
+            DocumentRejected: with the reason why the page yields no text.
         """
         if len(data) > self._limits.input_bytes:
             raise _too_large(self._limits)
@@ -127,7 +127,7 @@ class Sandbox:
             return await _read(await self._answer(worker, name, data, PageWanted(page.number, member=page.member)))
 
     async def draw_page(self, name: str, data: bytes, page: int, quote: str) -> bytes:
-        """One page of a file, from 1, as the process drew it, with this quote's places: the answer as it came.
+        """Draw one page of a file, from 1, with the boxes of this quote; return the worker's raw answer.
 
         Raises:
             DocumentRejected: with the reason why there is no answer.
@@ -149,7 +149,7 @@ class Sandbox:
 
     @asynccontextmanager
     async def _worker(self) -> AsyncIterator["_Worker"]:
-        """Yield a worker for one file; it goes back to the pool only when nothing went wrong with it."""
+        """Yield a worker for one file; return it to the pool only if it is still healthy."""
         async with self._turn:
             if self._closed:
                 raise RuntimeError("the sandbox is closed")
@@ -174,7 +174,7 @@ class Sandbox:
         return await _Worker.start(self._limits, memory=memory, task=self._task)
 
     async def _answer(self, worker: "_Worker", name: str, content: bytes, page: PageWanted = WHOLE_FILE) -> bytes:
-        """Return the worker's answer within the time, with its memory watched where the system does not."""
+        """Return the worker's answer before the timeout; poll its memory if the system does not limit it."""
         watch = asyncio.create_task(self._kill_over_limit(worker)) if self._watch_memory else None
         try:
             async with asyncio.timeout(self._limits.seconds):
@@ -192,7 +192,7 @@ class Sandbox:
                     await watch
 
     async def _kill_over_limit(self, worker: "_Worker") -> None:
-        """End the worker when its resident memory passes the limit."""
+        """Kill the worker when its resident memory exceeds the limit."""
         while True:
             await asyncio.sleep(_WATCH_SECONDS)
             if await worker.resident() > self._limits.memory:
@@ -201,14 +201,14 @@ class Sandbox:
                 return
 
     async def _death(self, worker: "_Worker") -> DocumentRejected:
-        """Why a worker ended in the middle of a file, in words."""
+        """Return the error that explains why a worker ended in the middle of a file."""
         code = await worker.end()
         log.warning("a parsing process ended with %s", code)
         if worker.over_memory or code == -signal.SIGKILL:
             return DocumentRejected(f"Reading it needs more than {self._limits.memory // MB} MB of memory.")
         if code == -signal.SIGXCPU:
             return DocumentRejected(f"Reading it took more than {self._limits.cpu_seconds} seconds of processor time.")
-        if code in (-signal.SIGABRT, -signal.SIGTRAP):  # how pdfium and malloc end when they get no more memory
+        if code in (-signal.SIGABRT, -signal.SIGTRAP):  # pdfium and malloc end like this when they run out of memory
             return DocumentRejected(
                 "It made the parser give up: it is damaged, or "
                 f"needs more than {self._limits.memory // MB} MB of memory."
@@ -229,7 +229,7 @@ class _Worker:
 
     @classmethod
     async def start(cls, limits: SandboxLimits, *, memory: int, task: str) -> Self:
-        """Return a fresh interpreter with a bare environment and a directory of its own."""
+        """Start a fresh interpreter with a minimal environment and its own directory."""
         home = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="footnote-parse-")
         try:
             process = await asyncio.create_subprocess_exec(
@@ -248,7 +248,7 @@ class _Worker:
         return cls(process, home)
 
     async def ask(self, name: str, content: bytes, output_bytes: int, page: PageWanted = WHOLE_FILE) -> bytes:
-        """Send one file, or the number of another page of the same one, and wait for the answer.
+        """Send one file, or the number of another page of the same file, and wait for the answer.
 
         Raises:
             EOFError, ConnectionError: the process ended.
@@ -285,7 +285,7 @@ class _Worker:
         return self._process.pid
 
     async def resident(self) -> int:
-        """Bytes of memory the process holds now, by `ps`; 0 when it has gone."""
+        """Return the resident memory of the process in bytes, from `ps`; 0 if it has ended."""
         asking = await asyncio.create_subprocess_exec(
             "ps", "-o", "rss=", "-p", str(self._process.pid),
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
@@ -294,13 +294,13 @@ class _Worker:
         return int(output) * 1024 if output.strip().isdigit() else 0
 
     def kill(self) -> None:
-        """End the process and whatever it may have started, now."""
+        """Kill the process and its children now."""
         if self._process.returncode is None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     async def end(self) -> int:
-        """End the process if it still runs; its exit code, negative for a signal."""
+        """End the process if it still runs; return its exit code, negative for a signal."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         with suppress(TimeoutError):
@@ -313,7 +313,7 @@ class _Worker:
 
 
 def environment(home: str) -> dict[str, str]:
-    """Return a parser's environment: no tokens, no addresses, no home; formats are imported from where we import."""
+    """Return a worker's environment: no tokens, no addresses, a temporary home, and our import path for formats."""
     return {
         "PATH": os.defpath,
         "PYTHONPATH": os.pathsep.join((str(Path(adapters.__file__).parents[1]), *filter(None, sys.path))),
@@ -329,7 +329,7 @@ def environment(home: str) -> dict[str, str]:
 
 
 async def _read(body: bytes) -> ParsedDocument:
-    """Return the reading in an answer, with turns for others in between."""
+    """Decode an answer, yielding to the event loop in between."""
     for parsed in in_slices(body):
         if parsed is not None:
             return parsed

@@ -1,8 +1,8 @@
-"""What crosses the pipe between the sandbox and its worker: frames of JSON with their length in front.
+"""Pipe protocol between the sandbox and its worker: length-prefixed frames of JSON.
 
-A request is a header frame (name, size) followed by the file's bytes; an answer is one frame. Its lines are JSON each,
-and small: the first is the reading without its blocks, the others hold blocks. So whoever reads it can do other things
-from line to line; as one piece, a table of a million rows took 180 ms, and the most that may be sent took 3 s.
+A request is a header frame (name, size) followed by the file's bytes; an answer is one frame of small JSON lines. The
+first line is the document without its blocks, the others hold blocks. The reader can yield to other tasks between
+lines. Decoded in one piece, a table of a million rows took 180 ms, and the largest allowed answer took 3 s.
 """
 
 import json
@@ -16,27 +16,27 @@ from core.model.document_content import Block, ParsedDocument, PicturePage
 from core.model.errors import DocumentRejected, NoText
 
 LENGTH = struct.Struct(">Q")
-SLICE = 128 * 1024  # characters of text in a line, about; or an eighth as many numbers
-MOST_LINE = 8 * SLICE  # bytes: a sign takes at most six
+SLICE = 128 * 1024  # approximate characters of text per line, or an eighth as many numbers
+MOST_LINE = 8 * SLICE  # bytes: a character takes at most six
 NUMBERS = SLICE // 8
 
 
 @dataclass(frozen=True, slots=True)
 class PageWanted:
-    """The page that a request is about, from 1; a quote to be found on it; the path of its file in an archive."""
+    """The page of a request (from 1), a quote to find on it, and the path of its file in an archive."""
 
     number: int | None = None
     quote: str = ""
     member: str = ""
 
     def header(self) -> dict[str, str | int]:
-        """Return what a request's header says of it; nothing of a whole file."""
+        """Return the request header fields; empty for a whole file."""
         given = {"page": self.number, "quote": self.quote, "member": self.member}
         return {name: value for name, value in given.items() if value}
 
     @classmethod
     def of(cls, header: dict[str, Any]) -> Self:
-        """Return the inverse."""
+        """Parse the fields of a request header."""
         page = header.get("page")
         number = None if page is None else int(page)
         return cls(number, str(header.get("quote", "")), str(header.get("member", "")))
@@ -46,7 +46,7 @@ WHOLE_FILE = PageWanted()
 
 
 def frame(*messages: dict[str, Any]) -> bytes:
-    """Return the messages as bytes: eight bytes of length, big-endian, then UTF-8 JSON, a line for each."""
+    """Return the messages as bytes: eight bytes of length, big-endian, then UTF-8 JSON, one line per message."""
     lines = (json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") for message in messages)
     body = b"\n".join(lines)
     return LENGTH.pack(len(body)) + body
@@ -75,7 +75,7 @@ def from_parsed(parsed: ParsedDocument) -> list[dict[str, Any]]:
 
 
 def _pieces(block: Block) -> Iterator[list[Any]]:
-    """Yield a block as [whether more follows, text, line numbers, and with the last piece the rest]."""
+    """Yield a block as [whether more follows, text, line numbers]; the last piece adds the other fields."""
     texts = [block.text[start : start + SLICE] for start in range(0, len(block.text), SLICE)]
     lines = [block.lines[start : start + NUMBERS] for start in range(0, len(block.lines), NUMBERS)]
     *before, last = list(zip_longest(texts, lines, fillvalue="")) or [("", "")]
@@ -85,12 +85,12 @@ def _pieces(block: Block) -> Iterator[list[Any]]:
 
 
 def in_slices(body: bytes) -> Iterator[ParsedDocument | None]:
-    """Yield None after each line, so that other tasks get their turn, and the document at the end.
+    """Yield None after each line, so that other tasks can run, and the document at the end.
 
-    The worker has met hostile bytes: nothing about its answer is taken on trust.
+    The worker has read hostile bytes, so its answer is not trusted.
 
     Raises:
-        DocumentRejected: the worker's reason, or that its answer makes no sense.
+        DocumentRejected: the worker's reason, or that its answer is malformed.
     """
     try:
         lines = _lines(body)
@@ -108,7 +108,7 @@ def in_slices(body: bytes) -> Iterator[ParsedDocument | None]:
                     begun = []
             yield None
         if begun:
-            raise ValueError("the last block has no end")  # noqa: TRY301 - it makes no sense, like the others
+            raise ValueError("the last block has no end")  # noqa: TRY301 - malformed, like the others
         yield ParsedDocument(
             title=_text(head["title"]),
             blocks=tuple(blocks),

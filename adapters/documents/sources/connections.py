@@ -1,9 +1,9 @@
-"""Addresses of places that keep files: which may be read, and where a driver may connect.
+"""Access rules for file stores: which addresses may be read, and where a driver may connect.
 
-The operator names what may be read (`SOURCE_ADDRESSES`): whole schemes ('s3://') or one place ('file:///srv/handbook').
-A conversation cannot go beyond that. A host is looked up once, and the connection goes to the address found: fsspec's
-drivers resolve names themselves, and a name can lead elsewhere the second time (DNS rebinding). paramiko takes a
-connection that is made already. The other drivers with a host take none: SOURCE_ADDRESSES must name their host.
+The operator lists what may be read (`SOURCE_ADDRESSES`): whole schemes ('s3://') or one place ('file:///srv/handbook').
+Users cannot add addresses beyond that. A host is resolved once, and the connection goes to the resolved address.
+fsspec's drivers resolve names themselves, and the second lookup may return another address (DNS rebinding). paramiko
+accepts an open connection. Other drivers with a host do not, so SOURCE_ADDRESSES must name their host.
 """
 
 import logging
@@ -26,7 +26,7 @@ from core.model.errors import ConfigurationError, FetchRefused
 WITHOUT_HOST = frozenset(
     ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "github", "git", "file", "local", "memory")
 )
-"""Their addresses begin with a bucket, a repository or a path: the host behind them is not of a user's choice."""
+"""Schemes whose addresses begin with a bucket, a repository or a path; users cannot choose the host."""
 
 _AT_A_BRANCH = frozenset(("github", "git"))
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
@@ -34,18 +34,18 @@ _GITHUB = re.compile(r"github://([\w.-]+):([\w.-]+)@([^/]+)/?(.*)")
 
 
 def scheme_of(address: str) -> str:
-    """Return the scheme in lower case, '' for what has none."""
+    """Return the scheme in lower case, or '' if there is none."""
     match = _SCHEME.match(address)
     return match[1].lower() if match else ""
 
 
 def host_of(address: str) -> str | None:
-    """Return the host that an address names, for schemes that name one."""
+    """Return the host of an address, or None for schemes without a host."""
     return None if scheme_of(address) in WITHOUT_HOST else urlsplit(address).hostname
 
 
 def why_not_allowed(address: str, allowed: Iterable[str]) -> str | None:
-    """Why an address may not be read, None when it may. ``allowed`` are the beginnings of those that may."""
+    """Return why an address may not be read, or None if it may. ``allowed`` holds the permitted address prefixes."""
     scheme = scheme_of(address)
     if not scheme or scheme in ("http", "https"):
         return "That is not the address of a file store."
@@ -65,19 +65,19 @@ def why_not_allowed(address: str, allowed: Iterable[str]) -> str | None:
 def _is_below(address: str, beginning: str) -> bool:
     scheme = scheme_of(address)
     lowered = f"{scheme}{address[len(scheme) :]}"
-    ends = "/:@" if scheme in _AT_A_BRANCH else "/"  # elsewhere what stands before an @ is a name, and behind it a host
+    ends = "/:@" if scheme in _AT_A_BRANCH else "/"  # elsewhere a user name precedes the @ and a host follows
     if not lowered.startswith(beginning):
         return False
     return beginning[-1] in ends or lowered[len(beginning) :][:1] in ("", *ends)
 
 
 def join_address(address: str, relative: str) -> str:
-    """Return the address of something below another."""
+    """Return the address of a path below another address."""
     return f"{address.rstrip('/')}/{relative}" if relative else address
 
 
 def public_link(address: str, remote: str = "") -> str | None:
-    """Where a person can look at a file: at GitHub or GitLab, by its address or its repository's remote."""
+    """Return a web link to a file on GitHub or GitLab, from its address or its repository's remote, or None."""
     if match := _GITHUB.fullmatch(address):
         organisation, repository, ref, path = match.groups()
         return f"https://github.com/{organisation}/{repository}/blob/{quote(ref)}/{quote(path)}"
@@ -100,11 +100,11 @@ _UNFIT = WITHOUT_HOST | {
     "http", "https", "data", "dir", "zip", "tar", "libarchive", "archive", "reference", "simplecache", "filecache",
     "blockcache", "cached", "asynclocal", "jupyter", "jlab", "async_wrapper", "arrow_hdfs", "hdfs", "dask", "generic",
 }  # fmt: skip
-"""Drivers that need no naming, and those that lead to other drivers, to this machine or to a caller's host."""
+"""Drivers that SOURCE_DRIVERS must not name: built in, chained, local, or with a host from the address."""
 
 
 def require_drivers(names: frozenset[str]) -> frozenset[str]:
-    """Return these names of drivers. Raises ConfigurationError for one that leads elsewhere."""
+    """Return these driver names. Raises ConfigurationError for a driver that is chained, local or built in."""
     for one in sorted(names):
         if one in _UNFIT or one in PORTS or not re.fullmatch(r"[a-z][a-z0-9+.-]*", one):
             raise ConfigurationError(
@@ -116,7 +116,7 @@ def require_drivers(names: frozenset[str]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """The host of an address, and the checked addresses that a connection may go to; none: as the driver finds it."""
+    """The host of an address and the checked addresses to connect to; if empty, the driver resolves the host."""
 
     host: str
     port: int
@@ -125,10 +125,10 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class HostGuard:
-    """Holds hosts to the rules for links.
+    """Checker that applies the rules for links to the hosts of file stores.
 
-    ``allowed`` are the beginnings of addresses that may be read, ``allow_private`` 'host:port' of servers inside one's
-    own network; what is named there is trusted as it stands. ``drivers`` are schemes whose addresses name no host.
+    ``allowed`` holds permitted address prefixes, ``allow_private`` 'host:port' of servers inside the internal network,
+    which are trusted without a check. ``drivers`` are schemes whose addresses contain no host.
     """
 
     allowed: tuple[str, ...]
@@ -137,7 +137,7 @@ class HostGuard:
     drivers: frozenset[str] = frozenset()
 
     async def check(self, address: str) -> Peer | None:
-        """Where a connection to this address may go, None where its scheme names no host. Raises FetchRefused."""
+        """Return where to connect for this address, or None if its scheme has no host. Raises FetchRefused."""
         scheme, host = scheme_of(address), host_of(address)
         if host is None or scheme in self.drivers:
             return None
@@ -168,7 +168,7 @@ def _hosts(allowed: Iterable[str]) -> set[str]:
 
 
 def connection_options(scheme: str, peer: Peer | None) -> dict[str, Any]:
-    """Return options that make a driver connect only to the peer that was checked. Raises OSError."""
+    """Return options that make a driver connect only to the checked peer. Raises OSError."""
     if peer is None or scheme not in PINNED:
         return {}
     options: dict[str, Any] = {"host_key_policy": _host_keys(), "channel_timeout": CONNECT_SECONDS}
@@ -178,7 +178,7 @@ def connection_options(scheme: str, peer: Peer | None) -> dict[str, Any]:
 
 
 def _connect(peer: Peer) -> socket.socket:
-    """Return a connection to the first of the checked addresses that answers. Raises OSError."""
+    """Connect to the first checked address that answers. Raises OSError."""
     failure: OSError = ConnectionRefusedError(f"{peer.host} has no address")
     for address in peer.addresses:
         try:
@@ -189,9 +189,9 @@ def _connect(peer: Peer) -> socket.socket:
 
 
 def _host_keys() -> Any:
-    """Server keys as ``known_hosts`` has them: another one is refused, an unknown one only where the driver is told so.
+    """Return a host key policy based on ``known_hosts``: refuse changed keys, and unknown keys only in strict mode.
 
-    That is FSSPEC_SFTP_HOST_KEY_POLICY=reject; the driver's own reading of it knows no file.
+    Strict mode is FSSPEC_SFTP_HOST_KEY_POLICY=reject. The driver's own strict mode does not read ``known_hosts``.
     """
     from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""Files in any place that fsspec has a driver for: one adapter for buckets, servers, repositories and folders.
+"""Adapter for files in any store with an fsspec driver: buckets, servers, repositories and folders.
 
-Credentials come from where each driver documents them (AWS_*, GOOGLE_APPLICATION_CREDENTIALS, FSSPEC_SFTP_PASSWORD …):
-from the environment, never from an address. A host that an address names is held to the same rules as a link's.
+Credentials come from the environment, as each driver documents (AWS_*, GOOGLE_APPLICATION_CREDENTIALS,
+FSSPEC_SFTP_PASSWORD …), never from an address. The host of an address must pass the same rules as the host of a link.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 MAX_BYTES = 100 * 1024 * 1024
 SECONDS = 120.0
-"""For a listing, and for one file."""
+"""Timeout of a listing, and of reading one file."""
 
 _S3, _GCS, _AZURE = (f"pip install 'footnote[{extra}]'" for extra in ("s3", "gcs", "azure"))
 PACKAGES = {
@@ -42,10 +42,10 @@ PACKAGES = {
     "sftp": "pip install paramiko", "ssh": "pip install paramiko", "github": "pip install requests",
 }  # fmt: skip
 _KEEP_LISTINGS = frozenset(("s3", "s3a", "gs", "gcs", "az", "abfs"))
-"""Their drivers keep what they listed for all who ask unless they are told not to; the others know no such option."""
+"""Schemes whose drivers cache listings for all callers unless disabled; the other drivers have no such option."""
 
 _READ_AS_URLS = frozenset(("sftp", "ssh", "github"))
-"""Their drivers take what follows these signs for no part of the path, where people use them in file names."""
+"""Schemes whose drivers cut the path at "#" and "?", which occur in file names."""
 
 _URL_SIGNS = re.compile(r"[#?]")
 _VERSIONS = ("ETag", "etag", "sha", "hex", "md5", "md5Hash", "content_settings_md5", "version_id", "generation")
@@ -54,13 +54,13 @@ _SKIPPED = frozenset(("node_modules", "__pycache__", "Thumbs.db"))
 
 
 class FsspecFileStores:
-    """Lists and reads what an fsspec address stands for.
+    """Reader of fsspec addresses: lists files and returns their bytes.
 
     Args:
-        allowed: the beginnings of addresses that may be read.
-        allow_private: 'host:port' of servers inside one's own network, as for links.
-        resolve: a host's name and port to its addresses.
-        drivers: schemes beside ours whose addresses name no host.
+        allowed: prefixes of addresses that may be read.
+        allow_private: 'host:port' of servers inside the internal network, as for links.
+        resolve: resolves a host name and port to addresses.
+        drivers: additional schemes whose addresses contain no host.
     """
 
     def __init__(
@@ -76,20 +76,20 @@ class FsspecFileStores:
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="footnote-sources")
 
     def refusal(self, address: str) -> str | None:
-        """Why this address may not be read, None when it may."""
+        """Return why this address may not be read, or None if it may."""
         return why_not_allowed(address, self._allowed)
 
     async def files(self, address: str, *, limit: int) -> AsyncIterator[StoredFile]:
-        """Yield the files at and below an address. Raises FetchRefused, ``PageGone`` where there is nothing."""
+        """Yield the files at and below an address. Raises FetchRefused, ``PageGone`` if there are none."""
         for file in await self._run_guarded(address, lambda peer: _list_files(address, peer, limit)):
             yield file
 
     async def read(self, address: str, *, version: str = "") -> tuple[StoredFile, bytes] | None:
-        """Return a file and its bytes; None if it still has the version given. Raises FetchRefused, ``PageGone``."""
+        """Return a file and its bytes; None if it still has the given version. Raises FetchRefused, ``PageGone``."""
         return await self._run_guarded(address, lambda peer: _read(address, peer, version))
 
     async def _run_guarded(self, address: str, work: Callable[[Peer | None], T]) -> T:
-        """Do it in a thread, within its time, at an address that may be read, errors in our own words."""
+        """Check the address, run ``work`` in a thread with a timeout, and translate errors to FetchRefused."""
         if reason := self.refusal(address):
             raise FetchRefused(reason)
         scheme = scheme_of(address)
@@ -108,7 +108,7 @@ class FsspecFileStores:
             raise FetchRefused(f"Addresses with {scheme}:// need a package that is not here.", remedy=how) from error
         except PermissionError as error:
             raise FetchRefused("The server does not let us read this.", remedy=_CREDENTIALS) from error
-        except Exception as error:  # every driver has errors of its own; their texts may hold secrets
+        except Exception as error:  # drivers raise many kinds of errors, and their texts may contain secrets
             log.warning("a source could not be read: %s %s", scheme, type(error).__name__)
             _raise_for_status(error)
             raise FetchRefused(
@@ -121,7 +121,7 @@ _CREDENTIALS = "Its credentials are taken from the environment of the server."
 
 
 def _raise_for_status(error: Exception) -> None:
-    """Raise what an answer of HTTP means, where the error holds one (requests)."""
+    """Raise FetchRefused for HTTP 401, 403 or 429 if the error has a response (requests)."""
     response = getattr(error, "response", None)
     status, headers = getattr(response, "status_code", 0), getattr(response, "headers", {})
     if status == 429 or (status == 403 and headers.get("x-ratelimit-remaining") == "0"):
@@ -134,7 +134,7 @@ def _raise_for_status(error: Exception) -> None:
 
 
 def _open(address: str, peer: Peer | None) -> tuple[Any, str]:
-    """Return the file system of an address and the path in it, nothing kept from earlier looks."""
+    """Return the file system of an address and the path in it, without cached instances."""
     import fsspec
 
     if scheme_of(address) == "git":
@@ -147,7 +147,7 @@ def _open(address: str, peer: Peer | None) -> tuple[Any, str]:
     sign = _URL_SIGNS.search(address) if scheme_of(address) in _READ_AS_URLS else None
     whole, rest = (address[: sign.start()], address[sign.start() :]) if sign else (address, "")
     system, path = fsspec.core.url_to_fs(whole, skip_instance_cache=True, **options)
-    if scheme_of(address) in PINNED:  # paramiko waits for ever for what a server does not send, and keeps the thread
+    if scheme_of(address) in PINNED:  # without a timeout, paramiko blocks its thread forever on a silent server
         system.ftp.get_channel().settimeout(SECONDS)
     return system, f"{path}{rest}"
 
@@ -181,7 +181,7 @@ def _read(address: str, peer: Peer | None, version: str) -> tuple[StoredFile, by
             return None
         if (info.get("size") or 0) > MAX_BYTES:
             raise FetchRefused(f"It is larger than {MAX_BYTES // 2**20} MB, more than is read from one file.")
-        in_url = scheme_of(address) == "github"  # its driver puts the path into a URL as it stands
+        in_url = scheme_of(address) == "github"  # the driver puts the path into a URL unescaped
         return file, system.cat_file(quote(path) if in_url else path)
     finally:
         _close(system)
@@ -192,7 +192,7 @@ def _stored_file(address: str, info: Mapping[str, Any], remote: str) -> StoredFi
 
 
 def version_of(info: Mapping[str, Any]) -> str:
-    """Return what changes when the file does: the hash that its place keeps, else its time and size."""
+    """Return a string that changes with the file: the store's hash, or its time and size."""
     stated = next((str(info[key]).strip('"') for key in _VERSIONS if info.get(key)), "")
     if not stated:
         time = next((_seconds(info[key]) for key in _TIMES if info.get(key) is not None), "")
@@ -201,7 +201,7 @@ def version_of(info: Mapping[str, Any]) -> str:
 
 
 def _seconds(time: Any) -> str:
-    """Return a time as one text, whether a driver gives it as a date here and as a number there."""
+    """Return a time as text, the same for dates and numbers."""
     number = time.timestamp() if isinstance(time, datetime) else time
     return f"{number:.3f}" if isinstance(number, int | float) else str(number)
 
@@ -211,7 +211,7 @@ def _is_hidden(relative: str) -> bool:
 
 
 def _close(system: Any) -> None:
-    """Let go of a connection, for drivers that hold one (paramiko's)."""
+    """Close the connection of drivers that hold one (paramiko)."""
     client = getattr(system, "client", None)
     if client is not None and hasattr(client, "close"):
         client.close()

@@ -1,7 +1,7 @@
-"""A git repository on this machine at a branch, tag or commit, as a file system of fsspec: git:///srv/handbook@main/docs.
+"""fsspec file system of a local git repository at a branch, tag or commit: git:///srv/handbook@main/docs.
 
-Reads the repository's objects (dulwich); what is checked out, changed and not committed plays no part, and nothing of
-the repository is run. A slash in a branch's name is written %2F.
+It reads the repository's objects (dulwich), ignores the working tree and runs nothing from the repository. A slash in a
+branch name is written %2F.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from fsspec import AbstractFileSystem
 
 
 class GitFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec publishes no types
-    """One commit's tree, read only."""
+    """Read-only file system of one commit's tree."""
 
     protocol = "git"
     root_marker = ""
@@ -37,14 +37,14 @@ class GitFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec publish
 
     @property
     def remote(self) -> str:
-        """The address that the repository was cloned from, '' for none."""
+        """The URL that the repository was cloned from, or ''."""
         try:
             return str(self.repository.get_config().get((b"remote", b"origin"), b"url").decode())
         except KeyError:
             return ""
 
     def info(self, path: str, **_options: Any) -> dict[str, Any]:
-        """Return a file's or folder's name, kind, size in bytes and hash."""
+        """Return a file's or folder's name, type, size in bytes and hash."""
         from dulwich.objects import Tree
 
         path = self._strip_protocol(path)
@@ -59,7 +59,7 @@ class GitFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec publish
         }
 
     def ls(self, path: str, detail: bool = True, **_options: Any) -> list[Any]:
-        """Return what is in a folder; submodules are left out."""
+        """Return the entries of a folder without submodules."""
         from dulwich.objects import Tree
 
         path = self._strip_protocol(path)
@@ -91,7 +91,7 @@ class GitFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec publish
 
 
 def _commit(repository: Any, ref: str) -> bytes:
-    """Return the commit that a name stands for. Raises FileNotFoundError."""
+    """Return the commit id of a branch, tag or commit name. Raises FileNotFoundError."""
     from dulwich.objects import Tag
 
     for name in (f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/remotes/origin/{ref}", ref):

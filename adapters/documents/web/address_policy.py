@@ -1,8 +1,8 @@
-"""Which addresses a fetch may connect to: public unicast and nothing else.
+"""Policy for the addresses that a fetch may connect to: only public unicast.
 
-`ipaddress.is_global` lets multicast, NAT64 and a cloud's metadata address through on Python 3.11, and
-`is_private` misses carrier-grade NAT; so the special blocks are listed here, after the IANA special-purpose
-address registries (RFC 6890 and its updates).
+On Python 3.11 `ipaddress.is_global` allows multicast, NAT64 and a cloud's metadata address, and `is_private` misses
+carrier-grade NAT. The special blocks are therefore listed here, from the IANA special-purpose address registries (RFC
+6890 and its updates).
 """
 
 import asyncio
@@ -64,9 +64,9 @@ _NUMERIC_LABEL = re.compile(r"0[xX][0-9a-fA-F]*|\d+")
 
 
 def address_refusal(address: str) -> str | None:
-    """Why one must not connect to this IP address, None when it is public unicast.
+    """Return why connecting to this IP address is refused, or None if it is public unicast.
 
-    Anything that is no plain address (a scope id, a name) is refused too.
+    Anything that is not a plain address (a scope id, a name) is refused too.
     """
     try:
         parsed = ipaddress.ip_address(address)
@@ -90,7 +90,7 @@ def _why_v6_refused(address: ipaddress.IPv6Address) -> str | None:
 
 
 def host_refusal(host: str) -> str | None:
-    """Why a host must not even be looked up: names of this machine, addresses written in odd ways."""
+    """Return why a host is refused before DNS lookup (local names, unusual address notations), or None."""
     name = host.rstrip(".").lower()
     if not name:
         return "no host"
@@ -104,7 +104,7 @@ def host_refusal(host: str) -> str | None:
 
 
 def is_literal(host: str) -> bool:
-    """Whether the host is an IP address in its usual form."""
+    """Return whether the host is an IP address in its usual form."""
     try:
         ipaddress.ip_address(host)
     except ValueError:
@@ -113,7 +113,7 @@ def is_literal(host: str) -> bool:
 
 
 def ends_in_number(host: str) -> bool:
-    """Whether a resolver may take the host for an IPv4 address: 127.1, 2130706433, 0x7f000001, 0177.0.0.1.
+    """Return whether a resolver may read the host as an IPv4 address: 127.1, 2130706433, 0x7f000001, 0177.0.0.1.
 
     The rule of the WHATWG URL standard: the last label is a number.
     """
@@ -128,6 +128,6 @@ def ends_in_number(host: str) -> bool:
 
 
 async def resolve_with_system(host: str, port: int) -> list[str]:
-    """Every address of a name, by the system's resolver."""
+    """Return every address of a name from the system's resolver."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port or None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(info[4][0]) for info in found))

@@ -1,7 +1,7 @@
-"""A small walk through one corner of a site: the pages under a path, or those that a sitemap lists.
+"""Crawler for one section of a site: the pages under a path, or those that a sitemap lists.
 
-Same origin, under the path of where it began, robots.txt honoured, a page limit. Each request goes through the
-guarded fetch; what the pages say is left to the sandbox.
+It stays on the same origin and under the start path, honours robots.txt and has a page limit. Each request goes through
+the guarded fetcher; the sandbox parses the pages.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SITEMAP_BYTES = 10 * 1024 * 1024
-"""A sitemap larger than this, unpacked, is not read (the protocol allows 50 MB for 50,000 pages)."""
+"""Maximum size of an unpacked sitemap (the protocol allows 50 MB for 50,000 pages)."""
 
 MAX_SITEMAPS = 20
 LINKS_BYTES = 3 * 1024 * 1024
@@ -34,32 +34,32 @@ Refused = Callable[[str, FetchRefused], None]
 
 
 class WebCrawler(Web):
-    """Links and whole sites, both through one fetcher and so under its rules."""
+    """Fetching of links and whole sites through one fetcher and its rules."""
 
     def __init__(self, fetcher: Fetcher) -> None:
-        """Fetch with this."""
+        """Use `fetcher` for every request."""
         self._fetcher = fetcher
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> FetchResult:
-        """Return the bytes behind a link; see ``Fetcher.fetch``."""
+        """Fetch a link; see ``Fetcher.fetch``."""
         return await self._fetcher.fetch(url, etag=etag, last_modified=last_modified)
 
     def crawl(self, start_url: str, *, limit: int, pause: float, refused: Refused) -> AsyncIterator[FetchResult]:
-        """Return the pages of a site; see the function ``crawl``."""
+        """Crawl a site; see the function ``crawl``."""
         return crawl(self._fetcher, start_url, limit=limit, pause=pause, refused=refused)
 
 
 async def crawl(
     fetcher: Fetcher, start_url: str, *, limit: int, pause: float = 0.2, refused: Refused | None = None
 ) -> AsyncIterator[FetchResult]:
-    """Yield the pages under the path of `start_url`, breadth first, or those that it lists when it is a sitemap.
+    """Yield the pages under the path of `start_url`, breadth first, or those listed if it is a sitemap.
 
     Args:
-        fetcher: brings each page.
+        fetcher: fetches each page.
         start_url: a page, a folder or a sitemap (also .gz).
-        limit: at most this many pages.
-        pause: seconds between two requests; a longer Crawl-delay in robots.txt is kept up to 5 s.
-        refused: told of each page or sitemap that could not be fetched; the walk goes on.
+        limit: maximum number of pages.
+        pause: seconds between two requests; a longer Crawl-delay in robots.txt is honoured up to 5 s.
+        refused: called for each page or sitemap that cannot be fetched; the crawl continues.
 
     Raises:
         FetchRefused: when the first page itself cannot be fetched, or robots.txt forbids it.
@@ -79,7 +79,7 @@ async def crawl(
             found = await _sitemap_pages(fetcher, page, limit, refused)
         else:
             if scope.key(page.url) not in seen and not scope.holds(page.url):
-                continue  # a redirect led out of the corner
+                continue  # a redirect led out of the scope
             seen.add(scope.key(page.url))
             yield page
             done += 1
@@ -98,7 +98,7 @@ async def crawl(
 async def _pages(
     fetcher: Fetcher, first: FetchResult, queue: deque[str], pause: float, refused: Refused | None
 ) -> AsyncIterator[FetchResult]:
-    """Yield the first page, then whatever is put into the queue meanwhile."""
+    """Yield the first page, then the pages of the queue, which the caller may extend."""
     yield first
     while queue:
         url = queue.popleft()
@@ -120,26 +120,26 @@ class _Scope:
         self.follow(start_url)
 
     def follow(self, url: str) -> None:
-        """Take the place after a redirect of the first page, when it stays on the same site."""
+        """Set the scope from a URL, such as the target of a redirect of the first page."""
         parts = urlsplit(url)
         self._origin = (parts.scheme, parts.netloc.lower())
         self._folder = parts.path.rpartition("/")[0] + "/"
 
     def holds(self, url: str) -> bool:
-        """Whether the walk may go there."""
+        """Return whether the crawl may fetch this URL."""
         parts = urlsplit(url)
         path = parts.path or "/"
         inside = path.startswith(self._folder) or path + "/" == self._folder
         return (parts.scheme, parts.netloc.lower()) == self._origin and inside and "/../" not in path
 
     def key(self, url: str) -> str:
-        """Return what makes two links the same page."""
+        """Return a key that is equal for links to the same page."""
         parts = urlsplit(url)
         return f"{parts.netloc.lower()}{parts.path or '/'}?{parts.query}"
 
 
 async def _robots(fetcher: Fetcher, url: str) -> RobotFileParser:
-    """Return the site's rules; a site without the file allows everything, one whose server fails forbids (RFC 9309)."""
+    """Return the robots.txt rules: without the file all is allowed, with a server error nothing is (RFC 9309)."""
     robots = RobotFileParser()
     try:
         page = await fetcher.fetch(urljoin(url, "/robots.txt"))
@@ -151,7 +151,7 @@ async def _robots(fetcher: Fetcher, url: str) -> RobotFileParser:
 
 
 def is_sitemap(page: FetchResult) -> bool:
-    """Whether a page is a sitemap or an index of sitemaps."""
+    """Return whether a page is a sitemap or an index of sitemaps."""
     head = page.data[:2_000]
     if head.startswith(b"\x1f\x8b"):
         return urlsplit(page.url).path.endswith(".xml.gz")
@@ -159,7 +159,7 @@ def is_sitemap(page: FetchResult) -> bool:
 
 
 async def _sitemap_pages(fetcher: Fetcher, page: FetchResult, limit: int, refused: Refused | None) -> list[str]:
-    """Return the pages that a sitemap lists, through the sitemaps that it lists."""
+    """Return the pages of a sitemap and of the sitemaps that it lists."""
     found: list[str] = []
     waiting, asked = [page], 0
     while waiting and len(found) < limit * QUEUE_PER_PAGE:
@@ -179,10 +179,10 @@ async def _sitemap_pages(fetcher: Fetcher, page: FetchResult, limit: int, refuse
 
 
 def entries(page: FetchResult) -> tuple[list[str], list[str]]:
-    """(pages, further sitemaps) of a sitemap.
+    """Return (pages, further sitemaps) of a sitemap.
 
     Raises:
-        FetchRefused: too large unpacked, or no XML.
+        FetchRefused: too large when unpacked, or not valid XML.
     """
     from xml.etree.ElementTree import ParseError
 
@@ -218,7 +218,7 @@ def _is_page(page: FetchResult) -> bool:
 
 
 def links(page: FetchResult) -> list[str]:
-    """Where a page's links lead, in their order, fragments removed."""
+    """Return the URLs of a page's links in order, without fragments."""
     reader = _Links()
     reader.feed(page.data[:LINKS_BYTES].decode("utf-8", "replace"))
     base = urljoin(page.url, reader.base) if reader.base else page.url
@@ -234,7 +234,7 @@ def links(page: FetchResult) -> list[str]:
 
 
 class _Links(HTMLParser):
-    """Collects the addresses of links that a robot may follow."""
+    """Parser that collects the URLs of links that a robot may follow."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -242,7 +242,7 @@ class _Links(HTMLParser):
         self.base = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Handle an element that the parser found."""
+        """Collect the URL of a link, or of the base element."""
         values = dict(attrs)
         href = values.get("href")
         if href and tag == "base":

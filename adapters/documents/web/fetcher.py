@@ -1,9 +1,9 @@
-"""Bringing a link's bytes in without being led anywhere else.
+"""Guarded download of a link (SSRF protection).
 
-http and https only. A name is resolved once, every address it has is checked, and the connection goes to one of
-exactly those; the same again at each redirect. The last check is where the socket is made, so that no path
-around it exists. Sizes count bytes as they are unpacked, one deadline covers everything, nothing of ours
-(cookies, credentials, proxies) goes along. What the bytes are is the sandbox's business.
+Only http and https. A name is resolved once, every address it has is checked, and the connection goes to one of exactly
+these addresses. Each redirect is checked the same way. The last check is in the socket factory, so it cannot be
+bypassed. Sizes are counted after decompression, and one deadline covers everything. Cookies, credentials and proxies of
+this machine are not used. The sandbox detects what the bytes are.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ URL_CHARS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class OriginCredential:
-    """A header that goes to one origin alone, over https, and with no redirect."""
+    """A header that is sent to one origin only, over https, and never after a redirect."""
 
     origin: str
     name: str
@@ -55,9 +55,9 @@ class OriginCredential:
 
 
 def credential_of(text: str) -> OriginCredential | None:
-    """Read a credential as "https://wiki.example.org Cookie: session=…"; None for an empty text.
+    """Parse a credential such as "https://wiki.example.org Cookie: session=…"; return None for an empty text.
 
-    Raises ConfigurationError, which does not repeat it.
+    Raises ConfigurationError, whose message does not contain the credential.
     """
     if not text.strip():
         return None
@@ -72,16 +72,16 @@ def credential_of(text: str) -> OriginCredential | None:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Where a fetch may go and what it may cost.
+    """Limits of a fetch: allowed hosts, size and time.
 
     Attributes:
-        allow_hosts: when not empty, only these hosts and their subdomains.
-        deny_hosts: never these hosts and their subdomains.
-        allow_private: 'host:port' of sources inside one's own network; their addresses and ports are not judged.
-        ports: the ports that public hosts are asked on.
-        max_bytes: of the body, counted after unpacking.
-        seconds: for everything, redirects included.
-        redirects: how many are followed.
+        allow_hosts: if not empty, only these hosts and their subdomains are allowed.
+        deny_hosts: these hosts and their subdomains are refused.
+        allow_private: 'host:port' of sources inside the internal network; their addresses and ports are not checked.
+        ports: allowed ports of public hosts.
+        max_bytes: maximum size of the body after decompression.
+        seconds: deadline for everything, redirects included.
+        redirects: maximum number of redirects.
         credential: a header for one origin.
     """
 
@@ -97,7 +97,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One hop: a link that was checked, and the addresses that it may connect to."""
+    """One hop: a checked URL and the addresses that it may connect to."""
 
     url: URL
     addresses: tuple[str, ...]
@@ -109,12 +109,12 @@ def make_socket(info: AddressInfo) -> socket.socket:
 
 
 class Fetcher:
-    """Fetches links under the rules. Use it as `async with Fetcher(rules) as fetcher`.
+    """Client that fetches links within the rules. Use it as `async with Fetcher(rules) as fetcher`.
 
     Args:
-        rules: where it may go and what it may cost.
-        resolve: name and port to addresses.
-        socket_for: makes the socket of a connection; called only for addresses that passed.
+        rules: allowed hosts and limits.
+        resolve: resolves a name and port to addresses.
+        socket_for: creates the socket of a connection; called only for checked addresses.
     """
 
     def __init__(
@@ -132,18 +132,18 @@ class Fetcher:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Nothing is kept between fetches: each has connections of its own."""
+        """Do nothing: each fetch opens and closes its own connections."""
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> FetchResult:
         """Return the bytes behind a link.
 
         Args:
             url: http or https.
-            etag: what an earlier fetch brought; the source may then answer "unchanged".
-            last_modified: likewise.
+            etag: ETag of an earlier fetch; the server may then answer "unchanged".
+            last_modified: Last-Modified of an earlier fetch, likewise.
 
         Raises:
-            FetchRefused: with the reason; Gone where there is no such page.
+            FetchRefused: with the reason; PageGone if the page does not exist.
         """
         headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, deflate", "Accept": "*/*"}
         headers |= {"If-None-Match": etag} if etag else {}
@@ -161,14 +161,14 @@ class Fetcher:
             raise FetchRefused(f"The host sent an invalid response ({type(error).__name__}).") from error
 
     async def _follow(self, url: URL, headers: dict[str, str]) -> FetchResult:
-        """Ask, and ask again where a redirect leads, each time checked anew."""
+        """Request the URL and follow redirects, checking each target again."""
         secret = self._rules.credential
         named = url.scheme == "https" and secret is not None and str(url.origin()) == secret.origin
         own = {secret.name: secret.value} if secret is not None and named else {}
         for _ in range(self._rules.redirects + 1):
             target = await self._check_target(url)
             answer = await self._ask(target, headers | own)
-            own = {}  # whoever redirects chooses where to
+            own = {}  # a redirect target is chosen by the server, so it gets no credential
             if isinstance(answer, FetchResult):
                 return answer
             if url.scheme == "https" and answer.scheme == "http":
@@ -177,7 +177,7 @@ class Fetcher:
         raise FetchRefused(f"It redirects more than {self._rules.redirects} times.")
 
     async def _ask(self, target: Target, headers: dict[str, str]) -> "FetchResult | URL":
-        """One request to one checked target: the file, or where it redirects to."""
+        """Send one request to one checked target; return the file or the redirect target."""
         async with (
             aiohttp.ClientSession(
                 connector=self._pinned_to(target, force_close=True),
@@ -198,7 +198,7 @@ class Fetcher:
             return _to_fetched(target.url, response, data)
 
     async def pinned_connector(self, url: str) -> aiohttp.TCPConnector:
-        """Return connections to the checked addresses of one host, for several requests. Raises FetchRefused."""
+        """Return a connector to the checked addresses of one host, for several requests. Raises FetchRefused."""
         return self._pinned_to(await self._check_target(self._parse_url(url)))
 
     def _pinned_to(self, target: Target, *, force_close: bool = False) -> aiohttp.TCPConnector:
@@ -210,7 +210,7 @@ class Fetcher:
         )
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
-        """Return the unpacked body, read only as far as the size allows."""
+        """Return the decompressed body; stop reading at the size limit."""
         most = self._rules.max_bytes
         if (response.content_length or 0) > most:
             raise _too_large(most)
@@ -222,7 +222,7 @@ class Fetcher:
         return bytes(body)
 
     def _parse_url(self, text: str) -> URL:
-        """Return the link, in a form that can only be read one way."""
+        """Return the link as a URL that every parser reads the same way. Raises FetchRefused."""
         if len(text) > URL_CHARS:
             raise FetchRefused("This link is too long.")
         if _ODD.search(text):
@@ -252,7 +252,7 @@ class Fetcher:
         return self._parse_url(str(joined))
 
     async def _check_target(self, url: URL) -> Target:
-        """Judge host, port and every address behind the name."""
+        """Check host, port and every address of the name. Raises FetchRefused."""
         host, port = (url.raw_host or "").lower(), url.port or 0
         bare = host.rstrip(".")
         if _is_listed(bare, self._rules.deny_hosts):
@@ -280,7 +280,7 @@ class Fetcher:
         return addresses
 
     def _pinned_socket_factory(self, target: Target) -> MakeSocket:
-        """Return the socket factory, which only knows the addresses of this target."""
+        """Return a socket factory that accepts only the addresses of this target."""
 
         def make(info: AddressInfo) -> socket.socket:
             if str(info[4][0]) not in target.addresses or info[4][1] != target.url.port:
@@ -291,7 +291,7 @@ class Fetcher:
 
 
 class _PinnedResolver(AbstractResolver):
-    """Answers with the addresses that were checked, and for nothing else."""
+    """Resolver that returns only the checked addresses of one host."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
@@ -299,7 +299,7 @@ class _PinnedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """Return the checked addresses of the one host that this connection is for, of either family."""
+        """Return the checked addresses of this connection's host, IPv4 and IPv6."""
         del family
         if host.rstrip(".").lower() != (self._target.url.raw_host or "").rstrip(".").lower():
             raise OSError("another host than the one that was checked")
@@ -320,7 +320,7 @@ class _PinnedResolver(AbstractResolver):
 
 
 async def _unpack(response: aiohttp.ClientResponse, most: int) -> AsyncIterator[bytes]:
-    """Yield the body's bytes, gzip and deflate undone piece by piece, never more than the limit at once."""
+    """Yield the body decompressed (gzip, deflate) in chunks, never more than the limit at once."""
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding in ("", "identity"):
         async for chunk in response.content.iter_chunked(_CHUNK):
@@ -354,7 +354,7 @@ def _to_fetched(url: URL, response: aiohttp.ClientResponse, data: bytes) -> Fetc
 
 
 def _file_name(url: URL, response: aiohttp.ClientResponse, media_type: str) -> str:
-    """Return what the server calls it, else the last part of the path, else the host; with a fitting ending."""
+    """Return the name from Content-Disposition, the last path segment or the host, with an extension if possible."""
     disposition = response.content_disposition
     stated = disposition.filename if disposition is not None else None
     name = PurePosixPath(unquote(stated or url.raw_path).replace("\\", "/")).name

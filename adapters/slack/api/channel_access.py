@@ -1,6 +1,6 @@
-"""Who reads what is said in a channel, who is an admin, and what somebody may see: as of the last minute.
+"""Rights in Slack: who can read a channel, who is an admin, and what each person may see.
 
-The directory keeps rights for RIGHTS_SECONDS; whoever decides over a right asks here each time, and keeps no answer.
+The directory caches rights for RIGHTS_SECONDS. Code that checks a right asks here each time and caches nothing itself.
 """
 
 from collections.abc import Awaitable, Callable
@@ -22,30 +22,33 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ChannelAccess:
-    """The rights of one workspace. ``admin_users`` are Slack ids that count as admins beside Slack's own."""
+    """The rights of one workspace. ``admin_users`` are Slack ids that count as admins in addition to Slack's own."""
 
     directory: Directory
     admin_users: frozenset[str] = frozenset()
-    settings: Callable[[str], Awaitable[ChannelSettings]] | None = None  # what applies in a place
+    settings: Callable[[str], Awaitable[ChannelSettings]] | None = None  # the settings of a place
 
     async def is_admin(self, user: str) -> bool:
-        """Return whether someone is an admin: of the workspace, as Slack says now, or named in SLACK_ADMIN_USERS."""
+        """Return whether someone is a workspace admin according to Slack, or is listed in SLACK_ADMIN_USERS."""
         return user in self.admin_users or (await self.directory.member(user)).is_admin
 
     async def permissions(self, team: str, user: str) -> Permissions:
-        """Return what one person may do, wherever they are."""
+        """Return what one person may do anywhere in the workspace."""
         return Permissions(await self.is_admin(user), await self.principals(team, user))
 
     async def audience(self, thread: ThreadKey, user: str) -> Audience:
-        """Return who will read what is said in this thread.
+        """Return who can read what is said in this thread.
 
-        A public channel: the channel's principal, and the workspace's (``slack:team:T``), because every reader is in
-        it. A private channel or group message: the same two; never another channel's. A channel shared with another
-        workspace: the channel's principal alone, and of what is open to everyone only the chosen bases where an admin
-        closed the channel to partners. A direct message: the person (``slack:user:T/U``), their user groups
-        (``slack:group:T/S``), the workspace where they are a full member of it, and the direct message itself; the
-        channels they are a member of are not added. A guest reads in a channel what that channel may see. Where Slack
-        does not say what kind of place it is, only the place's own principal remains.
+        - Public channel: the principals of the channel and of the workspace (``slack:team:T``), because every reader is
+          a member of the workspace.
+        - Private channel or group message: the same two principals, never another channel's.
+        - Channel shared with another workspace: the channel's principal only. If an admin closed the channel to
+          partners, only the chosen bases among those open to everyone are included.
+        - Direct message: the person (``slack:user:T/U``), their user groups (``slack:group:T/S``), the direct message
+          itself, and the workspace if they are a full member. Channels that they belong to are not added.
+
+        In a channel, a guest reads what that channel may see. If Slack does not say what kind of place it is, only the
+        place's own principal remains.
         """
         here = channel_principal(PLATFORM, thread.space, thread.channel)
         channel = await self._channel(thread.channel)
@@ -56,13 +59,13 @@ class ChannelAccess:
         return Audience(frozenset({here, team_principal(thread.space)}), public=not channel.private)
 
     async def reader(self, thread: ThreadKey, user: str) -> Audience:
-        """Return what one person may see in this thread, and what the place may."""
+        """Return what one person may see in this thread: their own principals and the place's."""
         place, own = await self.audience(thread, user), await self.principals(thread.space, user)
         is_ours = team_principal(thread.space) in own
         return Audience(place.principals | own, open_bases=None if is_ours else place.open_bases)
 
     async def is_shared(self, channel: str) -> bool:
-        """Return whether people of another organization read a channel, as far as Slack says."""
+        """Return whether people of another organization can read a channel, according to Slack."""
         found = await self._channel(channel)
         return found is not None and found.shared
 
@@ -73,7 +76,7 @@ class ChannelAccess:
     async def principals(self, team: str, user: str) -> frozenset[str]:
         """Return one person's principals: themselves, their user groups, the workspace and their confirmed e-mail.
 
-        The last two are held by full members alone, as Slack says.
+        Only full members, according to Slack, have the last two.
         """
         member = await self.directory.member(user)
         groups = {group_principal(team, group) for group in await self.directory.groups_of(user)}

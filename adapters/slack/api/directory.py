@@ -1,6 +1,6 @@
-"""Who and what there is in the workspace: ourselves, people, their rights and groups, channels. Cached for a minute.
+"""Lookups of our own identity, people, their rights and groups, and channels, cached for a minute.
 
-A minute is how long a right that was taken away may still hold; names, which grant nothing, are kept longer.
+A revoked right may still work for up to that minute. Names grant nothing, so they are cached longer.
 """
 
 import time
@@ -18,7 +18,7 @@ from core.model.errors import PlatformUnavailable
 
 RIGHTS_SECONDS = 60.0
 NAMES_SECONDS = 600.0
-_NEVER_SHOWN = {"user_not_found", "user_not_visible"}  # Slack's words for people of whom it tells us nothing
+_NEVER_SHOWN = {"user_not_found", "user_not_visible"}  # Slack's errors for people whose profile it does not show to us
 CHANNELS = "public_channel,private_channel"
 MOST_CACHED = 2_000  # of each kind
 
@@ -28,7 +28,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who we are in this workspace."""
+    """Our own identity in this workspace."""
 
     team: str  # T…
     user: str  # U…: who is mentioned, and who writes our messages
@@ -38,10 +38,10 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody whom Slack knows. ``is_full``: a member of this workspace who is no guest, as Slack says.
+    """A person known to Slack. ``is_full`` means a member of this workspace who is not a guest, according to Slack.
 
-    A guest is a member of some channels only, and whoever writes from another workspace is a member of none here.
-    ``email`` is the confirmed address of a full member, where the app may read it (``users:read.email``).
+    A guest is a member of some channels only. A person from another workspace is not a member here at all. ``email`` is
+    the confirmed address of a full member, if the app may read it (``users:read.email``).
     """
 
     id: str
@@ -53,7 +53,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A conversation. ``shared``: people of other workspaces read it too."""
+    """A conversation. ``shared`` means that people of other workspaces can read it too."""
 
     id: str
     direct: bool = False
@@ -64,21 +64,21 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class UserGroup:
-    """A user group that can be called as ``@handle``; ``members`` are Slack ids."""
+    """A user group that can be mentioned as ``@handle``. ``members`` are Slack ids."""
 
     handle: str
     members: frozenset[str] = frozenset()
 
 
 class ExpiringCache(Generic[V]):
-    """A bounded cache whose values are fetched anew when they are old; until then an old one can still be looked at."""
+    """A bounded cache that fetches expired values again. ``peek`` returns a value even after it expired."""
 
     def __init__(self, seconds: float, most: int = MOST_CACHED) -> None:
         self._seconds = seconds
         self._values: LRUCache[str, tuple[float, V]] = LRUCache(most)
 
     async def get(self, key: str, fetch: Callable[[], Awaitable[V]]) -> V:
-        """Return the value, fetched where it is missing or too old."""
+        """Return the cached value; fetch it if it is missing or expired."""
         found = self._values.get(key)
         if found is not None and time.monotonic() - found[0] < self._seconds:
             return found[1]
@@ -87,16 +87,16 @@ class ExpiringCache(Generic[V]):
         return value
 
     def peek(self, key: str) -> V | None:
-        """Return the value as it is, however old; None when there is none."""
+        """Return the cached value even if it expired, or None if there is none."""
         found = self._values.get(key)
         return found[1] if found else None
 
 
 class Directory:
-    """Looks people and channels up. What cannot be looked up has no rights."""
+    """Cached lookups of people and channels. A failed lookup grants no rights."""
 
     def __init__(self, web: WebClient) -> None:
-        """Ask this workspace, and keep what it said for RIGHTS_SECONDS; names for NAMES_SECONDS."""
+        """Look up this workspace. Cache rights for RIGHTS_SECONDS and names for NAMES_SECONDS."""
         self._web = web
         self._identity: Identity | None = None
         self._members: ExpiringCache[Member] = ExpiringCache(RIGHTS_SECONDS)
@@ -107,11 +107,11 @@ class Directory:
 
     @property
     def cached_identity(self) -> Identity | None:
-        """Who we are, if that has been asked already."""
+        """Our own identity if it was already looked up, or None."""
         return self._identity
 
     async def identity(self) -> Identity:
-        """Return who we are. Raises RequestRefused when the token is refused, PlatformUnavailable."""
+        """Return our own identity. Raises RequestRefused if Slack refuses the token, and PlatformUnavailable."""
         if self._identity is None:
             answer = await self._web.call("auth.test")
             self._identity = Identity(
@@ -123,7 +123,7 @@ class Directory:
         return self._identity
 
     async def member(self, user: str) -> Member:
-        """Return a member, with their rights as of the last minute; one without rights when Slack does not tell."""
+        """Return a member with their rights as of the last minute, or without rights if Slack does not answer."""
         try:
             return await self._lookup(user)
         except (RequestRefused, PlatformUnavailable) as error:
@@ -159,7 +159,7 @@ class Directory:
         )
 
     async def name(self, user: str) -> str:
-        """Return a display name, or the id. A name that could not be looked up is looked up again next time."""
+        """Return a display name, or the id if there is none. A failed lookup is not cached."""
 
         async def fetch() -> str:
             return (await self._lookup(user)).name
@@ -173,7 +173,7 @@ class Directory:
     async def names(self, ids: Iterable[str]) -> dict[str, str]:
         """Return the names of people, user groups and channels by id, without those that Slack does not name.
 
-        Private channels are not named: readers may not know that they exist.
+        Private channels are left out because readers may not know that they exist.
         """
         found: dict[str, str] = {}
         for one in filter(None, ids):
@@ -189,11 +189,11 @@ class Directory:
         return {one: name for one, name in found.items() if name and name != one}
 
     def cached_name(self, user: str) -> str:
-        """Return a display name if it is known without asking; else empty."""
+        """Return the cached display name, or an empty string."""
         return self._names.peek(user) or ""
 
     async def channel(self, channel: str) -> Channel:
-        """Return a conversation. Raises RequestRefused and PlatformUnavailable: who reads there must be known."""
+        """Return a conversation. Raises RequestRefused and PlatformUnavailable, because its readers must be known."""
         return await self._channels.get(channel, lambda: self._fetch_channel(channel))
 
     async def _fetch_channel(self, channel: str) -> Channel:
@@ -207,7 +207,7 @@ class Directory:
         )
 
     async def has_shared_channels(self) -> bool:
-        """Return whether we are in a channel that people of another organization read; no where Slack does not say."""
+        """Return whether we are in a channel shared with another organization; False if Slack does not say."""
 
         async def fetch() -> bool:
             listed = self._web.items(
@@ -222,7 +222,7 @@ class Directory:
             return False
 
     async def groups(self) -> dict[str, UserGroup]:
-        """Return the user groups by id. Empty where the scope is missing, or the workspace is not a paid one."""
+        """Return the user groups by id. Empty if the scope is missing or the workspace is not on a paid plan."""
         try:
             return await self._groups.get("", self._fetch_groups)
         except (RequestRefused, PlatformUnavailable) as error:
@@ -240,7 +240,7 @@ class Directory:
         }
 
     async def groups_of(self, user: str) -> frozenset[str]:
-        """Return the ids of the user groups that someone is in."""
+        """Return the ids of the user groups that someone belongs to."""
         return frozenset(group_id for group_id, group in (await self.groups()).items() if user in group.members)
 
 
@@ -249,7 +249,7 @@ def _is_shared(info: Mapping[str, Any]) -> bool:
 
 
 def _teams(user_info: Mapping[str, Any]) -> set[str]:
-    """Return the workspaces that somebody is a member of; in an organization there may be several.
+    """Return the workspaces that a person belongs to. An organization may have several.
 
     https://docs.slack.dev/reference/objects/user-object
     """

@@ -1,7 +1,7 @@
-"""What can become of a call that is no success, and how the SDK's errors are read as that.
+"""Errors of Slack's Web API, and how the SDK's exceptions map to them.
 
-Slack's words for it: https://docs.slack.dev/reference/methods/chat.postMessage/#errors lists those of one method; the
-ones that any method may give stand in every such list.
+https://docs.slack.dev/reference/methods/chat.postMessage/#errors lists the error codes of one method. Each such list
+includes the codes that any method may return.
 """
 
 from urllib.parse import urlsplit
@@ -12,22 +12,22 @@ from slack_sdk.errors import SlackApiError
 from core.model.errors import ConfigurationError
 from core.ports.chat import NoAnswer
 
-# Slack does not take the token, whatever is asked for.
+# Slack rejects the token for every method.
 _TOKEN_REFUSED = {
     "invalid_auth", "not_allowed_token_type", "not_authed", "account_inactive", "token_revoked", "token_expired",
     "app_uninstalled", "team_access_not_granted", "org_login_required", "invalid_token", "bad_token",
 }  # fmt: skip
-# Of these, trying again is of no use: it is no token of ours, or not of this kind.
+# Retrying does not help: the token is wrong or of the wrong kind.
 _CONFIGURATION_WRONG = {"invalid_auth", "not_authed", "not_allowed_token_type", "missing_scope", "no_permission"}
 _RATE_LIMITED = {"ratelimited", "rate_limited"}
-# Slack's own trouble: "some aspect of the operation may have succeeded before the error was raised".
+# Slack's own errors: "some aspect of the operation may have succeeded before the error was raised".
 _SERVER_ERRORS = {
     "internal_error", "fatal_error", "request_timeout", "service_unavailable", "team_added_to_org",
     "external_channel_migrating",
 }  # fmt: skip
 
 
-# What people read of a refusal, by how Slack's word for it begins.
+# Text for people by the prefix of Slack's error code.
 _IN_WORDS = {
     "not_in_channel": "I am not in that channel",
     "channel_not_found": "I cannot see that channel",
@@ -48,7 +48,7 @@ _IN_WORDS = {
 
 
 class RequestRefused(Exception):
-    """Slack answered ``ok: false``, with ``error`` for why; ``retry_after`` is in seconds, 0 when not rate limited."""
+    """Slack answered ``ok: false``. ``error`` is its code. ``retry_after`` is in seconds, or 0 without a rate limit."""
 
     def __init__(self, method: str, error: str, retry_after: float = 0.0) -> None:
         super().__init__(f"{method}: {error}")
@@ -58,15 +58,15 @@ class RequestRefused(Exception):
 
 
 class OutcomeUnknown(NoAnswer):
-    """No answer came: what was asked may or may not have happened."""
+    """No answer came, so the call may or may not have taken effect."""
 
 
 class SlackServerError(OutcomeUnknown):
-    """Slack answered, but with an error of its own: what was asked may or may not have happened."""
+    """Slack answered with a server error, so the call may or may not have taken effect."""
 
 
 def translate_api_error(method: str, error: SlackApiError) -> RequestRefused | SlackServerError:
-    """Return the refusal with Slack's word for it; a server error without a word counts as no answer."""
+    """Return a refusal with Slack's error code. A server error, or one without a code, counts as no answer."""
     response = error.response
     status = int(getattr(response, "status_code", None) or getattr(response, "status", None) or 200)
     word = error_word(error)
@@ -79,7 +79,7 @@ def translate_api_error(method: str, error: SlackApiError) -> RequestRefused | S
 
 
 def translate_connection_error(method: str, url: str, error: Exception) -> OutcomeUnknown:
-    """Return that no answer came from ``url``; where nothing could be reached, with what to check."""
+    """Return that ``url`` did not answer. If no connection was possible, the remedy says what to check."""
     reached = not isinstance(error, aiohttp.ClientConnectorError)
     remedy = None if reached else "Check the network and its name service, and SLACK_API_URL if it is set."
     host = urlsplit(url).netloc.rpartition("@")[2]
@@ -87,26 +87,26 @@ def translate_connection_error(method: str, url: str, error: Exception) -> Outco
 
 
 def reason_in_words(error: str) -> str:
-    """Return Slack's error word as the end of a sentence for people, without its full stop."""
+    """Return Slack's error code as the end of a sentence for people, without the full stop."""
     known = next((words for beginning, words in _IN_WORDS.items() if error.startswith(beginning)), "")
     return known or "Slack refuses it, and my log says why"
 
 
 def error_word(error: SlackApiError) -> str:
-    """Return the ``error`` of Slack's answer; empty where it has none."""
+    """Return the ``error`` of Slack's answer, or an empty string."""
     data = getattr(error.response, "data", None)
     return str(data.get("error", "")) if isinstance(data, dict) else ""
 
 
 def is_token_refused(refusal: RequestRefused) -> bool:
-    """Return whether Slack does not take our token at all, whatever we ask for."""
+    """Return whether Slack rejects our token for every method."""
     return refusal.error in _TOKEN_REFUSED
 
 
 def configuration_error(refusal: RequestRefused) -> ConfigurationError | None:
-    """Return what to say when trying again is of no use: it is no token of ours, or not of this kind.
+    """Return the error to show if retrying cannot help: the token is wrong or of the wrong kind.
 
-    None for one that was revoked or whose account is inactive: it may be taken again later.
+    Return None for a revoked token or an inactive account, because Slack may accept it again later.
     """
     if refusal.error not in _CONFIGURATION_WRONG:
         return None

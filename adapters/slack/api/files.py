@@ -1,8 +1,8 @@
-"""Files in Slack: what is said of one, and its bytes; canvases too, which are files whose download is HTML.
+"""Metadata and downloads of Slack files, including canvases, which download as HTML.
 
-Slack has no method that reads a canvas. ``files.info`` names one with the file type ``quip`` (``canvas`` is seen too)
-and the media type ``application/vnd.slack-docs``, and its private address answers with HTML for a bot that holds
-``files:read`` and is where the canvas is shared.
+Slack has no method to read a canvas. ``files.info`` gives it the file type ``quip`` (``canvas`` also occurs) and the
+media type ``application/vnd.slack-docs``. Its private address returns HTML if the bot has ``files:read`` and the canvas
+is shared where the bot is.
 """
 
 import html
@@ -27,7 +27,7 @@ _NO_ACCESS = {"access_denied", "not_visible", "file_not_found", "file_deleted", 
 
 @dataclass(frozen=True, slots=True)
 class SlackFile:
-    """What Slack says of a file. ``places`` are the conversations where it is shared."""
+    """Slack's metadata of a file. ``places`` are the conversations where it is shared."""
 
     id: str
     name: str
@@ -42,16 +42,16 @@ class SlackFile:
 
     @property
     def reference(self) -> FileReference:
-        """As a job takes it. A canvas keeps its name here when its title changes, so that it stays one document."""
+        """The reference for a job. A canvas is named by its id, so it stays one document when its title changes."""
         return FileReference(self.id, f"canvas {self.id}.html" if self.canvas else self.name, self.size)
 
     def readable_by(self, user: str, place: str) -> bool:
-        """Return whether we know that this person may read it: their own, a public one, or shared where they are."""
+        """Return whether this person may read the file: it is public, their own, or shared in this place."""
         return self.public or self.owner == user or place in self.places
 
 
 def file_in(link: str) -> str:
-    """Return the id of the file or canvas that a Slack link leads to; empty when it leads elsewhere."""
+    """Return the id of the file or canvas that a Slack link points to, or an empty string."""
     found = _LINK.match(link)
     return found["id"] if found else ""
 
@@ -60,11 +60,11 @@ class Files:
     """The files that the bot may read."""
 
     def __init__(self, web: WebClient) -> None:
-        """Read files with this bot's token."""
+        """Use this Web API client and its bot token."""
         self._web = web
 
     async def about(self, file_id: str) -> SlackFile:
-        """Return what Slack says of a file. Raises FetchRefused with the reason, PlatformUnavailable."""
+        """Return Slack's metadata of a file. Raises FetchRefused with the reason, and PlatformUnavailable."""
         try:
             found = (await self._web.call("files.info", file=file_id))["file"]
         except RequestRefused as refusal:
@@ -72,7 +72,7 @@ class Files:
         return _file(found)
 
     async def fetch(self, file_id: str, limit: int) -> tuple[str, bytes]:
-        """Return (name, bytes), at most ``limit`` of them. Raises as ``download`` does."""
+        """Return (name, bytes) of a file of at most ``limit`` bytes. Raises what ``about`` and ``download`` raise."""
         file = await self.about(file_id)
         if file.size > limit:
             raise DocumentRejected(f"{file.name} is larger than {limit // 2**20} MB.")
@@ -102,14 +102,17 @@ def _file(found: dict[str, Any]) -> SlackFile:
 
 
 def _is_sign_in_page(file: SlackFile, data: bytes) -> bool:
-    """Return whether HTML came instead of the file: the file is none, or the page is not what was announced."""
+    """Return whether the data is Slack's sign-in page instead of the file.
+
+    A sign-in page differs from the file in size. If the file itself is HTML, the page must also have Slack's title.
+    """
     if file.canvas or file.media_type == "text/html":
         return len(data) != file.size and _SIGN_IN_PAGE.search(data[:20_000]) is not None
     return len(data) != file.size
 
 
 def _page(title: str, data: bytes) -> bytes:
-    """Return a canvas as a page that names itself: what Slack sends is the body alone."""
+    """Return a canvas as a full page with a title, because Slack sends only the body."""
     head = f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{html.escape(title)}</title></head><body>'
     return head.encode() + data + b"</body></html>"
 

@@ -1,6 +1,6 @@
-"""Slack's ids as core keeps them, and links to messages.
+"""Slack's ids in the form that core uses, and links to messages.
 
-People have qualified ids, and a base can be granted to principals. The link to a message is
+People have qualified ids. A knowledge base can be granted to principals. The link to a message is
 ``https://TEAM.slack.com/archives/C1/p1700000000000100?thread_ts=1700000000.000100``.
 """
 
@@ -18,22 +18,22 @@ def person_id(team: str, user: str) -> str:
 
 
 def user_id(person: Person) -> str:
-    """Return the Slack id in a person's qualified one: ``U1``."""
+    """Return the Slack id of a person, ``U1``, without its qualification."""
     return person.id.rsplit("/", 1)[-1]
 
 
 def team_principal(team: str) -> str:
-    """Return the principal that stands for every full member of the workspace."""
+    """Return the principal for every full member of the workspace."""
     return str(Principal(PLATFORM, PrincipalKind.TEAM, team))
 
 
 def group_principal(team: str, group: str) -> str:
-    """Return the principal that stands for everybody in a user group."""
+    """Return the principal for every member of a user group."""
     return str(Principal(PLATFORM, PrincipalKind.GROUP, group, team))
 
 
 def user_principal(team: str, user: str) -> str:
-    """Return the principal that stands for one person; not their id, which has no kind in it."""
+    """Return the principal for one person. It differs from their id, which does not name a kind."""
     return str(Principal(PLATFORM, PrincipalKind.USER, user, team))
 
 
@@ -45,12 +45,12 @@ _LINK_ON_ANY_HOST = re.compile(_PATH + _THREAD)
 
 
 def thread_in(link: str) -> tuple[str, str]:
-    """Return (channel, root) of the thread that a link to a message leads to; empty when it leads elsewhere."""
+    """Return (channel, root) of the thread that a message link points to, or two empty strings."""
     return _thread(_LINK.match(link))
 
 
 def thread_named_in(text: str) -> tuple[str, str]:
-    """Return (channel, root) of the first link to a message in a text, whatever its host; empty when there is none."""
+    """Return (channel, root) of the first message link in a text, on any host, or two empty strings."""
     return _thread(_LINK_ON_ANY_HOST.search(text))
 
 
@@ -59,5 +59,5 @@ def _thread(found: re.Match[str] | None) -> tuple[str, str]:
 
 
 def thread_url(workspace_url: str, thread: ThreadKey) -> str:
-    """Return the link to a thread's first message; ``workspace_url`` is what ``auth.test`` says."""
+    """Return the link to a thread's first message. ``workspace_url`` comes from ``auth.test``."""
     return f"{workspace_url.rstrip('/')}/archives/{thread.channel}/p{thread.thread.replace('.', '')}"

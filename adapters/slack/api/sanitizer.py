@@ -1,21 +1,20 @@
-"""The one way out to Slack: what a call would show is made safe after all rendering, whoever rendered it.
+"""Sanitizer for everything that leaves for Slack, applied after all rendering.
 
-``CallSanitizer`` stands inside ``Web``, through which every call and every answer to a command goes; ``acknowledge``
-stands before what Bolt acknowledges with. Nothing in a payload can be clicked, and nobody is called, but for what the
-object that carries the text permits: a renderer that means a link says so beside the text, as data (``permit``), never
-inside it.
+``WebClient`` passes every call and every reply to a command through ``CallSanitizer``. ``acknowledge`` sanitizes what
+Bolt acknowledges with. Nothing in a payload is clickable and nobody is mentioned unless the object that carries the
+text permits it. A renderer declares a link as data beside the text (``permit``), never inside the text.
 
-What Slack makes active, object by object:
+What Slack makes active, by object:
 
-- ``mrkdwn``: ``<address|label>``, ``<@U…>``, ``<#C…>``, ``<!…>``; without ``verbatim`` also addresses, names of
-  channels and some mentions that merely stand there, so it is always set.
+- ``mrkdwn``: ``<address|label>``, ``<@U…>``, ``<#C…>``, ``<!…>``. Without ``verbatim`` also bare addresses, channel
+  names and some mentions, so ``verbatim`` is always set.
   https://docs.slack.dev/reference/block-kit/composition-objects/text-object
-- ``text`` of a message (notifications) is ``mrkdwn`` that knows no ``verbatim``; addresses are found by the server,
-  also without a scheme. https://docs.slack.dev/messaging/formatting-message-text#automatic-parsing
-- ``markdown`` blocks, ``markdown_text`` and tasks of a stream: CommonMark with what the server finds, in code as well.
+- ``text`` of a message (notifications): ``mrkdwn`` without ``verbatim``. The server also detects addresses without a
+  scheme. https://docs.slack.dev/messaging/formatting-message-text#automatic-parsing
+- ``markdown`` blocks, ``markdown_text`` and tasks of a stream: CommonMark plus what the server detects, even in code.
   https://docs.slack.dev/reference/block-kit/blocks/markdown-block
-- ``plain_text``: nothing; schemes are defanged all the same.
-- ``url``, ``image_url`` and the like of elements, and ``link``, ``user``, ``broadcast`` elements of rich text.
+- ``plain_text``: nothing, but schemes are defanged anyway.
+- ``url``, ``image_url`` and similar fields of elements; ``link``, ``user`` and ``broadcast`` elements of rich text.
 """
 
 import re
@@ -30,15 +29,15 @@ from core.model.plain_text import JOINER, defang_calls, defang_domains, defang_s
 
 MOST_MRKDWN = 3_000  # characters of a text object
 MOST_MARKDOWN = 12_000  # characters of a ``markdown`` block
-_PERMITTED = "permitted"  # beside a text: what may be active in it, and in what is below it; never sent
+_PERMITTED = "permitted"  # key beside a text: what may be active in it and in its children; never sent
 _LINKS, _GROUP = "links", "group"
 _ADDRESSES = {"url", "image_url", "icon_url", "thumb_url", "title_url", "title_link", "from_url", "author_link"}
 _SHOWN = {"text", "markdown_text", "title", "details", "output", "message", "alt_text", "accessibility_label", "hint"}
-_OPAQUE = {"metadata", "private_metadata", "value", "address"}  # ours alone, never shown
-# What could complete an address, a label or a call that the text before it began.
+_OPAQUE = {"metadata", "private_metadata", "value", "address"}  # for our own use, never shown
+# Text that could complete an address, a label or a mention begun by the text before it.
 _COMPLETES = re.compile(r"[/:.(@\[\]\\]|[a-z0-9+.-]{1,20}\\?:", re.IGNORECASE)
 _APPENDING = {"chat.appendStream", "chat.stopStream"}
-_MOST_STREAMS = 5_000  # whose last character is remembered; of another, the worst is assumed
+_MOST_STREAMS = 5_000  # with their last character; for any other stream, assume the worst
 _ENTITY = re.compile(r"<([^<>\n]*)>")
 _BARE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt);)")
 _MARKDOWN_LINK = re.compile(
@@ -53,22 +52,22 @@ Payload = dict[str, Any]
 
 
 class ActiveContent:
-    """What may be active in a text: these links, this user group, and the way to messages of the own workspace."""
+    """What may be active in a text: these links, this user group, and links to messages of the own workspace."""
 
     def __init__(self, links: frozenset[str] = frozenset(), group: str = "", workspace: str = "") -> None:
-        """Permit these; ``workspace`` is the workspace's own address, as ``auth.test`` gives it."""
+        """Permit these. ``workspace`` is the workspace's own address from ``auth.test``."""
         self.links = links
         self.group = group
         self.workspace = urlsplit(workspace).netloc
 
     def also(self, given: Mapping[str, Any]) -> "ActiveContent":
-        """Return this with what is permitted beside a text."""
+        """Return this plus what ``given`` permits."""
         more = ActiveContent(self.links | frozenset(given.get(_LINKS) or ()), str(given.get(_GROUP) or self.group))
         more.workspace = self.workspace
         return more
 
     def link(self, url: str) -> bool:
-        """Return whether exactly this address may be a link."""
+        """Return whether this exact address may be a link."""
         return url in self.links or self._is_own_message(url)
 
     def _is_own_message(self, url: str) -> bool:
@@ -80,13 +79,13 @@ NOTHING = ActiveContent()
 
 
 def permit(block: Payload, *, links: Sequence[str | None] = (), group: str = "") -> Payload:
-    """Return the block, in which exactly these addresses may be links and this user group may be called."""
+    """Return the block with permission for exactly these links and for mentioning this user group."""
     given = {_LINKS: sorted({link for link in links if link})} | ({_GROUP: group} if group else {})
     return block | {_PERMITTED: given}
 
 
 def permit_as_shown(shown: Sequence[Payload]) -> list[Payload]:
-    """Return blocks of our message as Slack hands them back, with the links that they were sent with."""
+    """Return blocks of our own message, as Slack returned them, with their original links permitted."""
     return [permit(block, links=list(_links_in(block))) for block in shown]
 
 
@@ -99,19 +98,19 @@ def _links_in(value: Any) -> list[str]:
     return [link for one in value for link in _links_in(one)] if isinstance(value, list) else []
 
 
-# --- the ways out
+# --- entry points
 
 
 class CallSanitizer:
-    """Sanitizes the calls of one workspace; knows how each stream ends so far, so that no two pieces make a link."""
+    """Sanitizes the calls of one workspace. It tracks how each stream ends, so that two pieces cannot form a link."""
 
     def __init__(self) -> None:
-        """Permit no link to a message before the workspace's own address is known."""
+        """Permit no message links until the workspace's own address is known."""
         self.workspace = ""
         self._endings: LRUCache[tuple[str, str], str] = LRUCache(_MOST_STREAMS)
 
     def sanitize(self, method: str, arguments: Mapping[str, Any]) -> Payload:
-        """Return the arguments as they may leave."""
+        """Return the arguments, safe to send."""
         safe: Payload = _object(arguments, ActiveContent(workspace=self.workspace))
         if method == "chat.postMessage":
             safe |= {"unfurl_links": False, "unfurl_media": False}
@@ -120,15 +119,15 @@ class CallSanitizer:
         return safe
 
     def message(self, fields: Mapping[str, Any]) -> Payload:
-        """Return a message that answers a command or a press through the address that Slack gave for it."""
+        """Return a safe reply to a command or button press, to send to its ``response_url``."""
         return _object(fields, ActiveContent(workspace=self.workspace))
 
     def remember_stream(self, channel: str, ts: str) -> None:
-        """Note that a stream has begun, with no text in it."""
+        """Record that a stream has begun, with no text in it."""
         self._endings[channel, ts] = " "
 
     def _mend_seams(self, call: Payload) -> None:
-        """Let each text of a stream complete nothing that the text before it began."""
+        """Insert a joiner where a text of a stream would complete something that the text before it began."""
         channel, ts = str(call.get("channel")), str(call.get("ts"))
         before = self._endings.get((channel, ts), ".")
         for chunk in call.get("chunks") or []:
@@ -147,7 +146,7 @@ async def acknowledge(
     options: Sequence[Payload] | None = None,
     view: Payload | None = None,
 ) -> None:
-    """Acknowledge, with what is wrong in a form's fields, with the lines of a menu, or with the form that follows."""
+    """Acknowledge with the errors of a form's fields, the options of a menu, or the next form."""
     if errors is not None:
         await ack(response_action="errors", errors={field: plain(why) for field, why in errors.items()})
     elif options is not None:
@@ -158,7 +157,7 @@ async def acknowledge(
         await ack()
 
 
-# --- the walk
+# --- payloads
 
 
 def _value(value: Any, allowed: ActiveContent) -> Any:
@@ -195,7 +194,7 @@ def _field(name: str, value: Any, allowed: ActiveContent) -> Any:
 
 
 def _rich_element(element: Payload, allowed: ActiveContent) -> Payload:
-    """Return a link that is permitted; else what a person would have read, as text."""
+    """Return the element if it is a permitted link; otherwise its visible words as text."""
     if element["type"] == "link" and allowed.link(str(element.get("url", ""))):
         return element
     words = element.get("text") or element.get("url") or "…"
@@ -206,18 +205,18 @@ def _rich_element(element: Payload, allowed: ActiveContent) -> Payload:
 
 
 def plain(text: str) -> str:
-    """Return a text without any markup: a label, a title. Not longer than it was, since labels have narrow limits."""
+    """Return a label or title without markup, no longer than before, because labels have narrow limits."""
     return defang_schemes(remove_controls(text))[: max(1, len(text))]
 
 
 def inactive(text: str) -> str:
-    """Return a text in which nothing at all is active, whatever Slack does with it."""
+    """Return a text in which nothing is active, however Slack renders it."""
     text = _BARE_AMPERSAND.sub("&amp;", remove_controls(text)).replace("<", "&lt;")
     return defang_calls(defang_domains(defang_schemes(text)))
 
 
 def mrkdwn(text: str, allowed: ActiveContent) -> str:
-    """Return ``mrkdwn`` to send ``verbatim``: of what is in angle brackets, only what is permitted stays."""
+    """Return ``mrkdwn`` to send as ``verbatim``, with only permitted content left in angle brackets."""
     text = remove_controls(text)
     pieces: list[str] = []
     last = 0
@@ -254,7 +253,7 @@ def markdown(text: str, allowed: ActiveContent) -> str:
 
 
 def _permitted_link(match: re.Match[str], allowed: ActiveContent) -> str | None:
-    """Return the link in Markdown's notation, with the punctuation after it; None when it is not permitted."""
+    """Return the link in Markdown with its trailing punctuation, or None if it is not permitted."""
     label, labelled, bare = match.groups()
     written, closing = (labelled, "") if labelled else _without_closing(bare)
     if not allowed.link(unescape(written)) or set(written) & _NOT_IN_A_LINK:
@@ -264,7 +263,7 @@ def _permitted_link(match: re.Match[str], allowed: ActiveContent) -> str | None:
 
 
 def _without_closing(bare: str) -> tuple[str, str]:
-    """Return an address that stands in a sentence, and what only closes the sentence: punctuation, marks, citations."""
+    """Split an address in a sentence from what only ends the sentence: punctuation, marks and citations."""
     address = bare.rstrip(_CLOSING)
     while cited := _CITED.search(address, max(0, len(address) - 6)):
         address = address[: cited.start()].rstrip(_CLOSING)

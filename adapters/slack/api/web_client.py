@@ -1,8 +1,8 @@
-"""Calls of the Web API, with deadlines, retries and rate limits, each sanitized before it leaves.
+"""Slack's Web API client with deadlines, retries, rate limits and sanitizing.
 
-There are two ways to call. ``call`` waits out rate limits and retries what is idempotent: for what has to arrive.
-``call_once`` makes one attempt: for what is only nice to have sooner, such as one more piece of a stream. Neither
-repeats what could happen twice. The rate limiter keeps what is nice to have from using up what has to arrive.
+``call`` waits out rate limits and retries idempotent methods; use it for what must arrive. ``call_once`` makes one
+attempt; use it for optional updates, such as one more piece of a stream. Neither repeats a call that could take effect
+twice. The rate limiter keeps optional calls from using up the limit that required calls need.
 """
 
 import asyncio
@@ -29,24 +29,24 @@ from adapters.slack.api.errors import (
 from adapters.slack.api.sanitizer import CallSanitizer
 from core.model.errors import DocumentRejected, FetchRefused, PlatformUnavailable
 
-# Calls a minute that all streams of this process may make together, below Slack's tiers so that the ends still fit.
+# Calls per minute that all streams of this process share, below Slack's tiers so that the final calls still fit.
 # https://docs.slack.dev/apis/web-api/rate-limits: Tier 2 is 20, Tier 3 is 50, Tier 4 is 100 a minute.
 CALLS_A_MINUTE = {"chat.startStream": 18, "chat.appendStream": 85, "chat.update": 30}
 UNLIMITED = 1_000_000  # calls in a window
 
 
 class RateLimiter:
-    """A sliding window of calls for each method; methods without a limit are never held back."""
+    """A sliding window of calls per method. Methods without a limit are never delayed."""
 
     def __init__(self, limits: dict[str, int] | None = None, window: float = 60.0) -> None:
-        """Allow ``limits`` calls of each method in any ``window`` seconds; by default CALLS_A_MINUTE."""
+        """Allow ``limits`` calls of each method per ``window`` seconds. The default is CALLS_A_MINUTE."""
         self._limits = CALLS_A_MINUTE if limits is None else limits
         self._window = window
         self._calls: dict[str, deque[float]] = defaultdict(deque)
         self._blocked_until: dict[str, float] = {}
 
     def try_acquire(self, method: str) -> bool:
-        """Return whether one more call fits now; if so, it is counted."""
+        """Return whether one more call fits now, and count it if so."""
         now = time.monotonic()
         if now < self._blocked_until.get(method, 0.0):
             return False
@@ -59,30 +59,30 @@ class RateLimiter:
         return True
 
     def block(self, method: str, seconds: float) -> None:
-        """Let no call of this method through for so long: Slack's ``Retry-After``."""
+        """Refuse calls of this method for these seconds, from Slack's ``Retry-After``."""
         self._blocked_until[method] = time.monotonic() + seconds
 
 
-CALL_SECONDS = 120.0  # for ``call``, rate limits and retries included
+CALL_SECONDS = 120.0  # for ``call``, including rate limits and retries
 ONE_ATTEMPT_SECONDS = 8.0  # for ``call_once``
-MOST_QUOTED = 200  # characters of what a response_url says against a reply
-PAGE = 200  # messages asked for at once: Slack recommends no more
+MOST_QUOTED = 200  # characters of the error that a response_url returns
+PAGE = 200  # messages per request: Slack recommends no more
 API_URL = "https://slack.com/api/"
 SIGN_IN = (
     "Slack asks me to sign in instead of giving me the file: the scope files:read is missing, "
     "or the file is not shared with me."
 )
 _REDIRECTS = {301, 302, 303, 307, 308}
-_ATTEMPTS = 6  # of a call that is idempotent
-_FIRST_PAUSE = 0.5  # seconds before the second attempt; each further one waits twice as long
-# Methods that do nothing more when they are called twice.
+_ATTEMPTS = 6  # of an idempotent call
+_FIRST_PAUSE = 0.5  # seconds before the second attempt; doubles with each further one
+# Methods that have no further effect when they are called twice.
 _IDEMPOTENT = {
     "auth.test", "chat.update", "chat.delete", "users.info", "users.conversations", "usergroups.list",
     "conversations.info", "views.publish", "conversations.replies", "conversations.history", "conversations.open",
     "conversations.members", "files.info", "chat.getPermalink",
     "assistant.threads.setSuggestedPrompts", "agents.sessions.setStatus",
 }  # fmt: skip
-# Methods that read: JSON is for those that write. https://docs.slack.dev/apis/web-api/#methods_supporting_json
+# Methods that read. Only methods that write take JSON: https://docs.slack.dev/apis/web-api/#methods_supporting_json
 _FORM_ENCODED = {
     "users.info", "users.conversations", "usergroups.list", "conversations.info", "conversations.replies",
     "conversations.history", "conversations.members", "files.info", "chat.getPermalink",
@@ -90,10 +90,10 @@ _FORM_ENCODED = {
 
 
 class WebClient:
-    """One workspace's Web API."""
+    """The Web API of one workspace."""
 
     def __init__(self, token: str, api_url: str | None = None) -> None:
-        """Call with this bot token. Nothing is connected before the first call."""
+        """Use this bot token. Nothing connects before the first call."""
         self._token = token
         self._api_url = (api_url or API_URL).rstrip("/") + "/"
         self._session: aiohttp.ClientSession | None = None
@@ -103,24 +103,24 @@ class WebClient:
         self._granted: frozenset[str] = frozenset()
         self._sanitizer = CallSanitizer()
         self.rate_limiter = RateLimiter()
-        self.token_refusal = ""  # why Slack does not take our token, as of the latest call; empty when it does
+        self.token_refusal = ""  # Slack's latest reason for refusing our token, or empty
 
     @property
     def client(self) -> AsyncWebClient:
-        """The SDK's client that waits out rate limits."""
+        """The SDK client that waits out rate limits."""
         self._open()
         assert self._with_retries is not None
         return self._with_retries
 
     async def close(self) -> None:
-        """Close all connections, for good."""
+        """Close all connections permanently."""
         self._closed = True
         if self._session is not None:
             await self._session.close()
         self._session = self._without_retries = self._with_retries = None
 
     async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Return Slack's answer; rate limits are waited out, and what is idempotent is tried again when no answer came.
+        """Return Slack's answer. Wait out rate limits, and retry an idempotent call that got no answer.
 
         Raises RequestRefused, OutcomeUnknown, and PlatformUnavailable when the deadline passes.
         """
@@ -138,7 +138,7 @@ class WebClient:
         raise AssertionError("the last try returns or raises")
 
     async def call_once(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Return Slack's answer to one attempt; a rate limit blocks the method. Raises as ``call`` does."""
+        """Return Slack's answer to one attempt. A rate limit blocks the method. Raises as ``call`` does."""
         self._open()
         assert self._without_retries is not None
         try:
@@ -150,7 +150,7 @@ class WebClient:
             raise
 
     async def items(self, method: str, name: str, most: int, **where: Any) -> AsyncIterator[dict[str, Any]]:
-        """Return what ``method`` lists under ``name``, page after page, at most so many. Raises as ``call`` does."""
+        """Yield what ``method`` lists under ``name``, page by page, at most ``most`` items. Raises as ``call`` does."""
         cursor: str | None = None
         seen = 0
         while seen < most:
@@ -163,7 +163,7 @@ class WebClient:
                 return
 
     async def permalink(self, channel: str, ts: str) -> str | None:
-        """Return Slack's own link to a message; None where it was deleted. Raises PlatformUnavailable."""
+        """Return Slack's link to a message, or None if it was deleted. Raises PlatformUnavailable."""
         try:
             answer = await self.call("chat.getPermalink", channel=channel, message_ts=ts)
         except RequestRefused:
@@ -171,7 +171,7 @@ class WebClient:
         return str(answer.get("permalink") or "") or None
 
     async def _send(self, client: AsyncWebClient, method: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return the one place from which anything leaves for Slack: nothing goes that was not sanitized."""
+        """Sanitize and send a call. ``call`` and ``call_once`` send nothing in any other way."""
         try:
             response = await _call(client, method, self._sanitizer.sanitize(method, arguments))
         except RequestRefused as refusal:
@@ -187,7 +187,7 @@ class WebClient:
         return answer
 
     async def respond(self, respond: Callable[..., Awaitable[Any]], **message: Any) -> None:
-        """Answer a command or a press through its ``response_url``; ``respond`` is Bolt's, and raises no refusal.
+        """Answer a command or a press through its ``response_url``. Bolt's ``respond`` raises nothing for a refusal.
 
         Raises RequestRefused and OutcomeUnknown.
         """
@@ -196,21 +196,21 @@ class WebClient:
                 answer = await respond(**self._sanitizer.message(message))
         except (aiohttp.ClientError, SlackClientError, TimeoutError, OSError) as error:
             raise translate_connection_error("response_url", self._api_url, error) from None
-        except ValueError as error:  # of Bolt: the payload had no response_url
+        except ValueError as error:  # from Bolt: the payload has no response_url
             raise RequestRefused("response_url", str(error)) from None
         if answer.status_code != 200:
             raise RequestRefused("response_url", str(answer.body)[:MOST_QUOTED])
 
     async def granted_scopes(self) -> frozenset[str]:
-        """Return the scopes that the token holds, as ``auth.test`` tells. Raises RequestRefused and OutcomeUnknown."""
+        """Return the token's scopes as ``auth.test`` reports them. Raises RequestRefused and OutcomeUnknown."""
         await self.call_once("auth.test")
         return self._granted
 
     async def download(self, url: str, limit: int, seconds: float = 30.0) -> tuple[str, bytes]:
-        """Return a private file: its media type as it is served, and its bytes.
+        """Return the media type and bytes of a private file.
 
-        The token goes to Slack's own hosts only, and follows no redirect: one leads to a login page. More than
-        ``limit`` bytes are refused, not cut, whatever was announced. Raises FetchRefused, DocumentRejected,
+        The token goes to Slack's own hosts only. No redirect is followed, because it leads to a login page. A file over
+        ``limit`` bytes is refused, not cut, whatever size was announced. Raises FetchRefused, DocumentRejected and
         PlatformUnavailable.
         """
         if not self._is_slack(url):
@@ -252,7 +252,7 @@ class WebClient:
 
 
 def _may_repeat(method: str, arguments: Mapping[str, Any]) -> bool:
-    """Return whether a second call does nothing more; of the end of a stream, where it brings nothing to show."""
+    """Return whether a second call has no further effect. The end of a stream may repeat if it shows nothing new."""
     return method in _IDEMPOTENT or (method == "chat.stopStream" and not arguments.keys() & {"chunks", "blocks"})
 
 

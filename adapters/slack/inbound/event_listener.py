@@ -1,7 +1,7 @@
-"""From Slack's events to the inbox: what is for us is kept durably before Slack is told that we have it.
+"""Slack's events to inbox deliveries. Each is stored durably before Slack gets its acknowledgement.
 
-Nothing here asks Slack anything: an event is acknowledged as soon as the inbox has it. One message may come as
-``app_mention`` and as ``message``, and each again and again: all of them make the same delivery id.
+This module calls Slack only for our own identity, so an event is acknowledged as soon as it is stored. One message may
+arrive as ``app_mention`` and as ``message``, each several times. All of them get the same delivery id.
 """
 
 import time
@@ -38,8 +38,8 @@ from core.service.incoming import BackfillPlaces, delivery, take_in_deletion
 from core.service.kb.chat_changes import note_change
 from core.service.message_routing import ANYWHERE, could_be_answered
 
-MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast", "bot_message"}  # of messages in which something is said
-MOST_EDITS = 1_000  # that are known not to be new when they come again
+MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast", "bot_message"}  # of messages with content
+MOST_EDITS = 1_000  # remembered, so that a redelivered edit is not new
 _CHANNEL_IDS = ("old_channel_id", "new_channel_id")
 FILES_UNKNOWN = FileReference("?", "")  # an app_mention does not say whether there are files
 
@@ -50,7 +50,7 @@ Event = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class IntakeResult:
-    """What became of an event: whether it was new to us, and what to reply to the writer, if anything."""
+    """The result of an event: whether it was new to us, and the reply to its writer, if any."""
 
     new: bool = False
     reply: str = ""
@@ -61,15 +61,15 @@ NOTHING = IntakeResult()
 
 
 StopQuestion = Callable[[SlackQuestionState, str], Awaitable[None]]
-"""Stops the work on a question for a user, by their Slack id. Raises NotFound and Denied."""
+"""Stop the work on a question for a user, by Slack id. Raises NotFound and Denied."""
 
 
 MovePlace = Callable[[str, str, str], Awaitable[None]]
-"""Has what is kept of a place kept under another id: the one before, the one after, who is on record for it."""
+"""Move a place's records to another id: the old id, the new id, and the actor for the audit log."""
 
 
 class EventListener:
-    """Turns Slack's events into deliveries of the inbox."""
+    """Turns Slack's events into inbox deliveries."""
 
     def __init__(
         self,
@@ -83,10 +83,10 @@ class EventListener:
         move: MovePlace,
         allowed_bots: frozenset[str] = frozenset(),
     ) -> None:
-        """Put what is for us into this inbox.
+        """Put relevant messages into this inbox.
 
-        ``settings`` says what applies in a place, ``move`` gives one another id; ``allowed_bots``: names or ids of
-        bots that may ask.
+        ``settings`` returns the settings of a place, and ``move`` changes a place's id. ``allowed_bots`` are names or
+        ids of bots that may ask.
         """
         self._stop = stop
         self._settings = settings
@@ -99,7 +99,7 @@ class EventListener:
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
 
     async def take(self, event: Event, team: str) -> IntakeResult:
-        """Take one event in. Raises StoreUnavailable when it could not be kept: then it must not be acknowledged."""
+        """Process one event. Raises StoreUnavailable if it could not be stored; then it must not be acknowledged."""
         us = await self._directory.identity()
         kind, subtype = event.get("type"), event.get("subtype")
         if kind in {"app_mention", "message"} and not (event.get("ts") and event.get("channel")):
@@ -114,13 +114,13 @@ class EventListener:
         elif kind == "message" and subtype == "message_deleted":
             await self._on_delete(event, team, us)
         elif kind == "app_mention" and event.get("edited"):
-            return NOTHING  # the same edit comes as ``message_changed``, with what stood there before
+            return NOTHING  # the same edit also comes as ``message_changed``, with the previous text
         elif kind in {"app_mention", "message"} and subtype in MESSAGE_SUBTYPES:
             return await self._on_message(event, team, us)
         return NOTHING
 
     async def put(self, delivery_id: str, message: IncomingMessage) -> IntakeResult:
-        """Keep a question; what to say when its asker has too many waiting already."""
+        """Enqueue a question. The result has a reply if its asker has too many questions waiting."""
         try:
             return IntakeResult(await self._inbox.put(delivery(delivery_id, message)), message=message)
         except Busy as busy:
@@ -128,15 +128,15 @@ class EventListener:
             return IntakeResult(reply=str(busy) if spoken_to else "", message=message)
 
     async def put_shortcut(self, message: IncomingMessage, subject: str, asker: Person) -> IntakeResult:
-        """Keep a message that somebody asks about with a shortcut: as their question, each time anew."""
+        """Enqueue a message that somebody chose with a shortcut, as their own question. Each use counts as new."""
         asked = replace(message, id=subject, asker=asker, mentions_us=True, mentions_others=False, wording="", files=())
         return await self.put(f"{PLATFORM}:{asked.thread.space}:{asked.thread.channel}:{subject}:{asker.id}", asked)
 
     async def put_follow_up(self, message: IncomingMessage) -> None:
-        """Keep a question that was pressed below an answer. Raises Busy and StoreUnavailable."""
+        """Enqueue a suggested question whose button was pressed. Raises Busy and StoreUnavailable."""
         await self._inbox.put(delivery(f"{_delivery_id(message)}:{message.asker.id}", message))
 
-    # --- what was said
+    # --- messages
 
     async def _on_message(self, event: Event, team: str, us: Identity) -> IntakeResult:
         message = await self._parse_if_relevant(event, team, us)
@@ -150,7 +150,7 @@ class EventListener:
     async def _parse_if_relevant(
         self, event: Event, team: str, us: Identity, *, edited: bool = False
     ) -> IncomingMessage | None:
-        """Return the message if it could be for us; one without a mention only where the channel is set up for that."""
+        """Return the message if it could be for us. Without a mention, the channel's settings must allow it."""
         message = self.parse_message(event, team, us, edited=edited, unaddressed=True)
         if message is None or not message.in_channel:
             return message
@@ -161,9 +161,9 @@ class EventListener:
     def parse_message(
         self, event: Event, team: str, us: Identity, *, edited: bool = False, unaddressed: bool = False
     ) -> IncomingMessage | None:
-        """Return the message, if it could be for us: a mention, a direct message, or anything in a thread.
+        """Return the message if it could be for us: a mention, a direct message, or anything in a thread.
 
-        With ``unaddressed`` also what a person says in a channel without naming us.
+        With ``unaddressed``, also return what a person says in a channel without a mention.
         """
         sender = self._sender(event, team, us)
         text, ts, channel = own_text(event), str(event["ts"]), str(event["channel"])
@@ -175,7 +175,7 @@ class EventListener:
         if sender is None or not (addressed or (unaddressed and not event.get("bot_id"))):
             return None
         if event.get("bot_id") and root != ts:
-            return None  # a bot that may ask is answered once, above: threads are for people, or bots would never end
+            return None  # an allowed bot is answered once, above; in threads, two bots could go on forever
         files = file_references(event)
         return IncomingMessage(
             id=ts,
@@ -186,7 +186,7 @@ class EventListener:
                 channel=channel,
                 message=ts,
                 asker=str(event.get("user") or event.get("bot_id") or ""),
-                about=ts if has_more(event) else "",  # what it shares is read along with the thread
+                about=ts if has_more(event) else "",  # the messages that it shares are read along with the thread
             ),
             mentions_us=mentioned,
             direct=direct,
@@ -198,7 +198,7 @@ class EventListener:
         )
 
     def _sender(self, event: Event, team: str, us: Identity) -> Person | None:
-        """Return who wrote it; None when that is ourselves, or a bot that nobody allowed by name."""
+        """Return the writer, or None if we wrote it or a bot did that is not allowed."""
         user, bot = str(event.get("user") or ""), str(event.get("bot_id") or "")
         if user == us.user or (bot and bot == us.bot):
             return None
@@ -213,10 +213,10 @@ class EventListener:
         name = str(profile.get("name") or self._directory.cached_name(writer))
         return Person(person_id(team, writer), name)
 
-    # --- what was changed
+    # --- edits and deletions
 
     async def _on_edit(self, event: Event, team: str, us: Identity) -> IntakeResult:
-        """Return an edit: the question as it was is cancelled, and asked again as it is now, unless it is answered."""
+        """Handle an edit: cancel the old question and ask the new one, unless it is already answered."""
         now: Event = event.get("message") or {}
         before: Event = event.get("previous_message") or {}
         if now.get("subtype") == "tombstone":
@@ -224,7 +224,7 @@ class EventListener:
             return NOTHING
         if now.get("text") == before.get("text") or not now.get("ts"):
             return NOTHING
-        if not now.get("bot_id") and now.get("user") != us.user:  # what bots say is in no document
+        if not now.get("bot_id") and now.get("user") != us.user:  # documents never contain messages of bots
             await self._note_change(event, now, us)
         place = {"channel": event["channel"], "channel_type": event.get("channel_type"), "type": "message"}
         message = await self._parse_if_relevant({**now, **place}, team, us, edited=True)
@@ -244,9 +244,9 @@ class EventListener:
     async def _ask_again(
         self, message: IncomingMessage, edit: str, *, first_time: bool, earlier: IncomingMessage | None
     ) -> IntakeResult:
-        """Call off what is under way, once for each edit: the edit that comes again must not call itself off.
+        """Cancel the work in progress, once per edit: a redelivered edit must not cancel its own work.
 
-        Where a card waits, the question as edited takes its place.
+        If a card is waiting, the edited question replaces it.
         """
         blank = SlackQuestionState(thread=message.thread, message=message.id, asker=message.asker.id)
         known = await self._message_states.read(blank)
@@ -254,7 +254,7 @@ class EventListener:
             return NOTHING
         kept = known or blank
         if kept.outcome and kept.outcome not in OPEN_OUTCOMES:
-            return await self.put(edit, message)  # behind its answer: its writer is told how to ask again
+            return await self.put(edit, message)  # after its answer, the writer is told how to ask again
         asked = earlier is not None and (earlier.mentions_us or earlier.direct)
         if first_time and kept.edit != edit and (kept.stage or asked):
             await self._message_states.request_cancel(str(message.thread), message.id, CancelReason.EDITED)
@@ -272,13 +272,13 @@ class EventListener:
             await take_in_deletion(self._message_states, self._inbox, message)
 
     async def _note_change(self, event: Event, message: Event, us: Identity) -> None:
-        """Have the documents that quote this message read again."""
+        """Mark the documents that quote this message for another read."""
         ts = str(message["ts"])
         thread = ThreadKey(PLATFORM, us.team, str(event["channel"]), str(message.get("thread_ts") or ts))
         await note_change(self._message_states, thread, datetime.fromtimestamp(float(ts), UTC), ts)
 
     async def _on_new_channel_id(self, event: Event, team: str, us: Identity) -> None:
-        """Move the settings of a private channel, which gets a new id when it is shared with another workspace.
+        """Move the settings of a private channel, whose id changes when it is shared with another workspace.
 
         https://docs.slack.dev/reference/events/channel_id_changed
         """
@@ -286,7 +286,7 @@ class EventListener:
         await self._move(before, after, person_id(team, us.user))
 
     async def _on_stop(self, event: Event, team: str) -> None:
-        """Stop what Slack's own stop button names: streams, or only the thread. The same people may as with ours."""
+        """Stop what Slack's own stop button names: streams, or only the thread. Permissions equal our button's."""
         thread = ThreadKey(PLATFORM, team, str(event["channel"]), str(event.get("thread_ts") or ""))
         streams = event.get("streaming_message_ts") or []
         answers: list[VisibleAnswer | CurrentAnswer] = [VisibleAnswer(thread=thread, ts=str(ts)) for ts in streams]
@@ -294,17 +294,17 @@ class EventListener:
             kept = await self._message_states.read(answer)
             if kept is not None:
                 question = SlackQuestionState(thread=thread, message=kept.subject)
-                with suppress(NotFound, Denied):  # it has ended, or was somebody else's: that is on record
+                with suppress(NotFound, Denied):  # it has ended, or is somebody else's: that is in the audit log
                     await self._stop(question, str(event.get("user", "")))
 
 
 def _is_forgotten(ts: str) -> bool:
-    """Return whether a message is so old that nothing would be kept of an answer to it."""
+    """Return whether a message is so old that records of its answer have expired."""
     return time.time() - float(ts) > KEPT_FOR.total_seconds()
 
 
 def question_ts(message: IncomingMessage) -> str:
-    """Return the ``ts`` of the message in which a question stands; of one that was pressed, of the answer above it."""
+    """Return the ``ts`` of the message with the question. For a suggested question, it is the answer above it."""
     return message.reply_target.message or message.id
 
 

@@ -1,7 +1,7 @@
-"""What people do beside writing, as Slack tells of it: a press, a slash command, a submitted form.
+"""Slack's interaction payloads: presses, slash commands and submitted forms.
 
-Who, where and on what; what a press stands for, and whether this person may, is looked up by the listeners. The team
-is the workspace that we are in, which ``EventMiddleware`` puts there: Slack names that of the person.
+They say who acted, where and on what. The listeners look up what a press means and whether the person may do it. The
+team is our own workspace, set by ``EventMiddleware``, because Slack names the person's workspace.
 https://docs.slack.dev/reference/interaction-payloads
 """
 
@@ -14,7 +14,7 @@ from adapters.slack.outbound.blocks import Block
 from adapters.slack.outbound.payloads import ThreadBlock
 from core.model.conversation import Person, ThreadKey
 
-Body = Mapping[str, Any]  # a payload of Slack's, as Bolt hands it over
+Body = Mapping[str, Any]  # a payload from Slack, as Bolt passes it
 Ack = Callable[..., Awaitable[Any]]  # Bolt's ``ack`` and ``respond``
 
 
@@ -30,12 +30,12 @@ class Press:
     trigger_id: str
     ephemeral: bool
     action: str = ""
-    message_blocks: tuple[Block, ...] = ()  # of the message that it was pressed on
-    on_home_tab: bool = False  # of the presser, which is no channel
+    message_blocks: tuple[Block, ...] = ()  # of the message with the button
+    on_home_tab: bool = False  # pressed on a Home tab, which has no channel
 
     @classmethod
     def of(cls, body: Body) -> "Press":
-        """Return the press that a ``block_actions`` payload tells of."""
+        """Parse a ``block_actions`` payload."""
         container, message = body.get("container") or {}, body.get("message") or {}
         action = body["actions"][0]
         channel = str((body.get("channel") or {}).get("id") or container.get("channel_id") or "")
@@ -57,7 +57,7 @@ class Press:
 
     @property
     def place(self) -> ThreadKey:
-        """The channel that it was pressed in, as a place without a thread."""
+        """The channel of the press, without a thread."""
         return replace(self.thread, thread="")
 
     @property
@@ -67,13 +67,13 @@ class Press:
 
     @property
     def person(self) -> Person:
-        """Who pressed, without a name."""
+        """The presser, without a name."""
         return Person(self.person_id)
 
 
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
-    """A slash command as it was given: its ``text`` is what follows its name."""
+    """A slash command. ``text`` is what follows its name."""
 
     team: str
     channel: str
@@ -83,7 +83,7 @@ class SlashCommand:
 
     @classmethod
     def of(cls, body: Body) -> "SlashCommand":
-        """Read a ``slash_commands`` payload."""
+        """Parse a ``slash_commands`` payload."""
         return cls(
             team=str(body["team_id"]),
             channel=str(body["channel_id"]),
@@ -94,12 +94,12 @@ class SlashCommand:
 
     @property
     def place(self) -> ThreadKey:
-        """The channel that it was given in, as a place without a thread."""
+        """The channel of the command, without a thread."""
         return ThreadKey(PLATFORM, self.team, self.channel, "")
 
     @property
     def person(self) -> Person:
-        """Who gave it, without a name."""
+        """The caller, without a name."""
         return Person(person_id(self.team, self.user))
 
 

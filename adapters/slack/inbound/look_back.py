@@ -1,9 +1,8 @@
-"""Messages of the time in which no connection stood: Slack sends an event three times within minutes, then never again.
+"""Backfill of messages missed while disconnected. Slack sends an event three times within minutes, then never again.
 
-After each new connection every channel is read in which the bot is a member, with its threads as far as Slack shows
-which have new replies: a channel's history names the latest reply of each message, so threads that began shortly before
-are seen, and older ones where we were asked in them. A place that Slack does not let us read just then is read again,
-and until it is, we have not heard everything.
+After each new connection we read every channel where the bot is a member, and its threads with new replies. A channel's
+history names the latest reply of each message, so recent threads are found. Older threads are read if somebody asked us
+there. If Slack does not let us read a place, we retry. Until that succeeds, we have not caught up.
 https://docs.slack.dev/apis/events-api/#retries
 """
 
@@ -23,11 +22,11 @@ from core.service.incoming import BackfillPlaces, MissedPeriod
 from core.service.leases import pause
 
 MARK_SECONDS = 5.0  # between two records that we are connected
-CONNECTION_SECONDS = 0.5  # between two looks for a connection
-MOST_MESSAGES = 2_000  # of one place, of those in a channel the newest
+CONNECTION_SECONDS = 0.5  # between two checks for a connection
+MOST_MESSAGES = 2_000  # per place; in a channel, the newest
 MOST_CHANNELS = 5_000
-THREADS_SECONDS = 7 * 86_400.0  # before the silence: threads that began then are seen
-THREADS_FACTOR = 100.0  # and not more than so many times as long as the silence itself
+THREADS_SECONDS = 7 * 86_400.0  # before the gap: threads that began in this time are found
+THREADS_FACTOR = 100.0  # limits that time to this multiple of the gap
 KINDS = "public_channel,private_channel,mpim,im"
 MOST_TOLD = 1_000
 
@@ -37,7 +36,7 @@ log = structlog.get_logger(__name__)
 
 
 class LookBack:
-    """Keeps the event listener caught up with one workspace."""
+    """Backfill for one workspace's event listener."""
 
     def __init__(
         self,
@@ -46,17 +45,17 @@ class LookBack:
         places: BackfillPlaces,
         tell: Callable[[IncomingMessage, str], Awaitable[None]],
     ) -> None:
-        """Read through this Web API, into this event listener. ``tell`` says to a writer what it refuses."""
+        """Read through this Web API client into this event listener. ``tell`` sends the writer a refusal."""
         self._web = web
         self._event_listener = event_listener
         self._places = places
         self._tell = tell
-        self._told: LRUCache[str, None] = LRUCache(MOST_TOLD)  # messages whose writers know that they were refused
+        self._told: LRUCache[str, None] = LRUCache(MOST_TOLD)  # messages whose writers were already told of the refusal
 
     async def keep_up(self, connections: Callable[[], int], team: str, stop: asyncio.Event) -> None:
-        """Look back after each new connection, until ``stop`` is set.
+        """Catch up after each new connection, until ``stop`` is set.
 
-        ``connections`` counts them, the one that stands included; 0 while there is none.
+        ``connections`` returns the number of connections so far, including the current one, or 0 while disconnected.
         """
         caught_up_with = reading_for = 0
         read: set[str] = set()
@@ -77,7 +76,7 @@ class LookBack:
             await pause(stop, MARK_SECONDS if current else CONNECTION_SECONDS)
 
     async def _look_back(self, team: str, read: set[str]) -> None:
-        """Take in what was said in the places that are not ``read``. Raises PlatformUnavailable when one is left."""
+        """Process the messages of all places not in ``read``. Raises PlatformUnavailable if one was not read."""
         silence = await self._places.missed_period()
         if silence is None:
             return
@@ -98,9 +97,9 @@ class LookBack:
             raise left
 
     async def _channels(self, noted: Sequence[str]) -> list[str]:
-        """Return the conversations in which we are a member, those where we were asked of late first.
+        """Return the conversations where we are a member, those with recent questions first.
 
-        Where Slack does not list them, only the latter. Raises PlatformUnavailable.
+        If Slack does not list them, return only those with recent questions. Raises PlatformUnavailable.
         """
         asked = dict.fromkeys(place.partition("/")[0] for place in noted)
         try:
@@ -116,7 +115,7 @@ class LookBack:
         return [*(one for one in asked if one in ours), *(one for one in ours if one not in asked)]
 
     async def _take(self, said: Message, team: str) -> bool:
-        """Return whether a message is new to us; its writer is told, once, when there is no room for it."""
+        """Process a message and return whether it is new. Tell its writer once if the inbox has no room for it."""
         result = await self._event_listener.take(said, team)
         name = f"{said['channel']}/{said['ts']}"
         if result.reply and result.message is not None and name not in self._told:
@@ -125,9 +124,9 @@ class LookBack:
         return result.new
 
     async def _messages_in(self, place: str, silence: MissedPeriod) -> tuple[list[Message], set[str]]:
-        """Return the messages there since, oldest first, as in events, and the threads that were seen with it.
+        """Return the missed messages of a place, oldest first, in the form of events, and the threads read with them.
 
-        Where Slack never lets us read (we were removed, it is gone), there are none. Raises PlatformUnavailable.
+        If Slack refuses (we were removed, the channel was deleted), there are none. Raises PlatformUnavailable.
         """
         channel, _, root = place.partition("/")
         try:
@@ -143,7 +142,7 @@ class LookBack:
         ], threads
 
     async def _channel(self, channel: str, silence: MissedPeriod) -> tuple[list[Message], set[str]]:
-        """Return what was said in a channel and in its threads that have replies since."""
+        """Return the messages of a channel and of its threads that have new replies."""
         oldest = silence.since - min(THREADS_SECONDS, THREADS_FACTOR * silence.seconds)
         pages = self._web.items(
             "conversations.history", "messages", MOST_MESSAGES, channel=channel, oldest=f"{oldest:.6f}"

@@ -1,12 +1,11 @@
-"""What a Slack message says: its ``mrkdwn`` as plain text, and its text, blocks, attachments and shared messages.
+"""Content of a Slack message: ``mrkdwn`` as plain text, blocks, attachments and shared messages.
 
-Slack writes what was picked or linked as ``<@U1|ada>``, ``<#C1|general>``, ``<!subteam^S1>``, ``<https://…|label>``.
-As a rule the labels are left out: the names have to be looked up.
-https://docs.slack.dev/messaging/formatting-message-text
+Slack writes mentions and links as ``<@U1|ada>``, ``<#C1|general>``, ``<!subteam^S1>``, ``<https://…|label>``. Labels
+are usually missing, so names must be looked up. https://docs.slack.dev/messaging/formatting-message-text
 
-A person writes text; the attachments of their message are messages that they share or previews of links, which are
-never their words. An app puts what it says into blocks and attachments, often with nothing or a shortened copy as text.
-All texts are ``mrkdwn``. https://docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments
+A person writes text. The attachments of their message are shared messages or link previews, never their own words. An
+app writes blocks and attachments, often with an empty or shortened copy as text. All texts are ``mrkdwn``.
+https://docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments
 """
 
 import re
@@ -30,9 +29,9 @@ _UNKNOWN = {"U": "@someone", "W": "@someone", "S": "@a group"}
 
 
 def plain_message(text: str, bot_user_id: str, names: Mapping[str, str] | None = None, *, ours: str = "") -> str:
-    """Return what somebody wrote, as plain text with ``ours`` where it mentions us.
+    """Return a message as plain text, with ``ours`` where it mentions us.
 
-    ``names`` are those of people, channels and groups by their ids. Without them each id stays, for ``with_names``.
+    ``names`` maps ids of people, channels and groups to names. Without it, ids stay in the text for ``with_names``.
     """
 
     def plain(match: re.Match[str]) -> str:
@@ -55,14 +54,14 @@ def plain_message(text: str, bot_user_id: str, names: Mapping[str, str] | None =
 
 
 def without_marks(text: str) -> str:
-    """Return a plain text without the marks of bold, italic and struck words; in code they stay."""
+    """Return a text without the marks of bold, italic and struck words. Code stays unchanged."""
     parts = _CODE.split(text)
     parts[::2] = [_MARKED.sub(r"\2", part) for part in parts[::2]]
     return "".join(parts)
 
 
 def with_names(text: str, names: Mapping[str, str]) -> str:
-    """Return the text with names in place of ids; of what has none here it says what it is."""
+    """Return the text with names in place of ids. An id without a name becomes its kind, such as "@someone"."""
 
     def named(match: re.Match[str]) -> str:
         found = match[1] or match[2] or match[3]
@@ -73,12 +72,12 @@ def with_names(text: str, names: Mapping[str, str]) -> str:
 
 
 def ids_in(text: str) -> frozenset[str]:
-    """Return the ids in a text that have no name there."""
+    """Return the ids in a text that have no label."""
     return frozenset(found for match in _NAMELESS.finditer(text) for found in match.groups() if found)
 
 
 def mentions(text: str) -> frozenset[str]:
-    """Return the ids of the people and groups that a message calls."""
+    """Return the ids of the people and groups that a message mentions."""
     targets = (match.group(1).partition("|")[0] for match in _ENTITY.finditer(text))
     return frozenset(
         target.removeprefix("!subteam^").removeprefix("@")
@@ -88,7 +87,7 @@ def mentions(text: str) -> frozenset[str]:
 
 
 def _date(target: str) -> str:
-    """Return the time of ``!date^1392734382^{date_num}`` without its fallback."""
+    """Return the time of ``!date^1392734382^{date_num}``, which has no fallback text."""
     try:
         at = datetime.fromtimestamp(int(target.split("^")[1]), UTC)
     except (ValueError, OverflowError, OSError):
@@ -104,20 +103,20 @@ Message = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SharedMessage:
-    """A message that another one shares: by Slack's *Forward*, or as a link to it."""
+    """A message that another message shares, through Slack's *Forward* or as a link."""
 
-    author: str  # a name; empty where Slack does not say
+    author: str  # a name, or empty if Slack does not say
     author_id: str
     text: str
 
 
 def is_by_app(message: Message) -> bool:
-    """Return whether an app or a bot wrote it."""
+    """Return whether an app or a bot wrote the message."""
     return bool(message.get("bot_id") or message.get("bot_profile") or message.get("subtype") == "bot_message")
 
 
 def own_text(message: Message) -> str:
-    """Return what its writer says."""
+    """Return the writer's own words."""
     text = str(message.get("text") or "")
     if not is_by_app(message):
         return text
@@ -133,24 +132,24 @@ def own_text(message: Message) -> str:
 
 
 def shared_messages(message: Message) -> tuple[SharedMessage, ...]:
-    """Return the messages that it shares, each with who wrote it."""
+    """Return the messages that it shares, with their authors."""
     return tuple(_shared(one) for one in _attachments(message) if _is_shared(one))
 
 
 def previews(message: Message) -> str:
-    """Return the previews of links below it."""
+    """Return the link previews below the message."""
     by_app = is_by_app(message)
     found = (one for one in _attachments(message) if not _is_shared(one) and (not by_app or _is_preview(one)))
     return "\n".join(line for one in found for line in _attachment_lines(one))
 
 
 def has_more(message: Message) -> bool:
-    """Return whether it shares messages, or shows previews."""
+    """Return whether the message shares messages or shows previews."""
     return bool(shared_messages(message) or previews(message))
 
 
 def file_references(message: Message) -> tuple[FileReference, ...]:
-    """Return the files on it, and on the messages that it shares."""
+    """Return the files of the message and of the messages that it shares."""
     shared = [file for one in _attachments(message) if _is_shared(one) for file in one.get("files") or []]
     files = [*(message.get("files") or []), *shared]
     found = [one for one in files if one.get("id") and one.get("mode") != "tombstone"][:MOST_FILES]
@@ -180,7 +179,7 @@ def _shared(attachment: Message) -> SharedMessage:
 
 
 def _attachment_lines(attachment: Message) -> list[str]:
-    """Return whose it is, its title, its text, its fields by name, its blocks, and what is below."""
+    """Return an attachment's author, title, text, fields, blocks and footer as lines."""
     fields = [
         ": ".join(filter(None, (str(one.get("title") or ""), str(one.get("value") or ""))))
         for one in attachment.get("fields") or []
@@ -192,7 +191,7 @@ def _attachment_lines(attachment: Message) -> list[str]:
 
 
 def _block_lines(blocks: object) -> Iterator[str]:
-    """Return the texts of blocks, a line each; what is only pressed or looked at has none."""
+    """Return the texts of blocks, one line each. Buttons and other controls have none."""
     for block in _mappings(blocks):
         match block.get("type"):
             case "section" | "header" | "markdown" | "alert":
@@ -222,7 +221,7 @@ def _cell(cell: Message) -> str:
 
 
 def _rich_lines(block: Message, depth: int = MOST_DEPTH) -> Iterator[str]:
-    """Return the lines of rich text: a section, an item of a list, a quote or a piece of code each."""
+    """Return rich text as lines: one per section, list item, quote or code block."""
     for element in _mappings(block.get("elements")):
         if element.get("type") == "rich_text_list" and depth:
             yield from _rich_lines(element, depth - 1)
@@ -256,5 +255,5 @@ def _mappings(found: object) -> list[Message]:
 
 
 def _is_within(part: str, whole: str) -> bool:
-    """Return whether a text says nothing that another one does not."""
+    """Return whether ``whole`` contains all letters and digits of ``part``."""
     return "".join(filter(str.isalnum, part)) in "".join(filter(str.isalnum, whole))

@@ -1,7 +1,7 @@
-"""Socket Mode with a watchdog: a stale connection is replaced within a minute.
+"""Socket Mode with a watchdog that replaces a stale connection within a minute.
 
-The SDK's client reconnects by itself in most cases. What it cannot see is a reconnection that hangs, so the time of the
-last message or pong is watched from outside, and a client without one is thrown away as a whole.
+The SDK's client usually reconnects by itself, but it cannot detect a reconnection that hangs. So we watch the time of
+the last message or pong, and replace the whole client if there is none.
 https://docs.slack.dev/apis/events-api/using-socket-mode
 """
 
@@ -26,22 +26,22 @@ from core.service.leases import pause
 
 PING_SECONDS = 5.0  # between two pings of the SDK
 STALE_SECONDS = 40.0  # without a pong or a message; the SDK itself reconnects after four missed pings
-WATCH_SECONDS = 2.0  # between two looks at whether it is stale
+WATCH_SECONDS = 2.0  # between two checks for staleness
 CONNECT_SECONDS = 30.0
 CLOSE_SECONDS = 5.0
-RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # before the second, third, … attempt; the last again and again
+RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # before the second, third, … attempt; the last one repeats
 
 Handle = Callable[[AsyncBaseSocketModeClient, SocketModeRequest], Awaitable[None]]
 log = structlog.get_logger(__name__)
 
 
 class _SecretFilter(logging.Filter):
-    """Keeps tickets and tokens out of what the SDK logs; tracebacks hold addresses, so they go too."""
+    """Removes tickets and tokens from the SDK's log records. Tracebacks contain addresses, so it removes them too."""
 
     _SECRET = re.compile(r"(ticket=|xox[a-z]-|xapp-)[^\s&'\"]+")
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Let every record through, without secrets; but not Bolt's advice on how else it could be set up."""
+        """Pass every record on without secrets, except Bolt's advice on alternative setups."""
         if str(record.msg).startswith(("As `installation_store` or `authorize`", "As you gave `client`")):
             return False
         record.msg, record.args = self._SECRET.sub(r"\1…", record.getMessage()), ()
@@ -50,7 +50,7 @@ class _SecretFilter(logging.Filter):
 
 
 def sdk_logger() -> logging.Logger:
-    """Return the logger that the SDK and Bolt write to: warnings and worse, without secrets."""
+    """Return the logger for the SDK and Bolt: warnings and above, without secrets."""
     logger = logging.getLogger("adapters.slack.sdk")
     if not logger.filters:
         logger.addFilter(_SecretFilter())
@@ -59,7 +59,7 @@ def sdk_logger() -> logging.Logger:
 
 
 class SocketModeConnection:
-    """One connection at a time, replaced as often as it takes."""
+    """One Socket Mode connection at a time, replaced when it fails."""
 
     def __init__(self, web: WebClient, app_token: str, handle: Handle, *, stale_seconds: float = STALE_SECONDS) -> None:
         """Pass every request to ``handle``, which acknowledges it."""
@@ -74,11 +74,11 @@ class SocketModeConnection:
 
     @property
     def connections(self) -> int:
-        """How many connections there have been, the one that stands included; 0 while none stands."""
+        """The number of connections so far, including the current one, or 0 while disconnected."""
         return self._opened if self.connected else 0
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Listen until ``stop`` is set. Raises ConfigurationError when Slack never takes the app token."""
+        """Listen until ``stop`` is set. Raises ConfigurationError if Slack rejects the app token from the start."""
         failures = 0
         while not stop.is_set():
             client = self._client()
@@ -108,17 +108,17 @@ class SocketModeConnection:
     async def _on_message(self, message: Any) -> None:
         self._last_message_at = time.time()
         self._hello.set()
-        if _is_hello(message):  # the SDK connects again by itself, too
+        if _is_hello(message):  # the SDK also reconnects by itself
             self._opened += 1
 
     async def _connect(self, client: SocketModeClient) -> bool:
-        """Connect, and return whether that worked. Raises ConfigurationError when a retry is of no use."""
+        """Connect, and return whether that worked. Raises ConfigurationError if a retry cannot help."""
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 self._hello.clear()
                 client.wss_uri = await client.issue_new_wss_url()
                 await client.connect()  # type: ignore[no-untyped-call]
-                await self._hello.wait()  # Slack says hello; a connection without one is stale from the start
+                await self._hello.wait()  # Slack says hello; a connection without it is stale from the start
         except SlackApiError as error:
             word = error_word(error)
             wrong = configuration_error(RequestRefused("apps.connections.open", word))
@@ -126,7 +126,7 @@ class SocketModeConnection:
                 raise wrong from None
             log.warning("socket_refused", reason=word or "no answer")
             return False
-        except Exception as error:  # noqa: BLE001 - whatever kept it from connecting, it is tried again
+        except Exception as error:  # noqa: BLE001 - retry whatever the error was
             log.warning("socket_not_connected", reason=type(error).__name__)
             return False
         self._last_message_at = time.time()
@@ -135,7 +135,7 @@ class SocketModeConnection:
         return True
 
     async def _watch(self, client: SocketModeClient, stop: asyncio.Event) -> None:
-        """Return when it is time to stop, or when there has been no sign of life for too long."""
+        """Return when ``stop`` is set or the connection is stale."""
         while not stop.is_set():
             await pause(stop, WATCH_SECONDS)
             last = max(self._last_message_at, client.last_ping_pong_time or 0.0)
@@ -145,7 +145,7 @@ class SocketModeConnection:
 
 
 def _is_hello(message: Any) -> bool:
-    """Return whether this is what Slack begins a connection with."""
+    """Return whether this is Slack's first message on a connection."""
     text = str(getattr(message, "data", message))
     try:
         payload = json.loads(text) if '"hello"' in text else None
@@ -155,11 +155,11 @@ def _is_hello(message: Any) -> bool:
 
 
 async def _close(client: SocketModeClient) -> None:
-    """Close a client, whatever state it is in."""
+    """Close a client in any state."""
     try:
         async with asyncio.timeout(CLOSE_SECONDS):
             await client.close()  # type: ignore[no-untyped-call]
-    except Exception as error:  # noqa: BLE001 - it is thrown away either way
+    except Exception as error:  # noqa: BLE001 - the client is discarded either way
         log.info("socket_not_closed", reason=type(error).__name__)
         with suppress(Exception):
             await client.aiohttp_client_session.close()

@@ -1,6 +1,6 @@
-"""What stands around a question: what was said before it, what it points at, and the files on it and above it.
+"""The context of a question: earlier messages, what it refers to, and the files on it and above it.
 
-What Slack does not let us read is left out, or said in its place: a question is answered all the same.
+What Slack does not let us read is left out or noted in its place. The question is answered anyway.
 """
 
 from collections import deque
@@ -36,11 +36,11 @@ from core.service.attached_files import Parse, read_files
 __all__ = ["Parse", "ThreadContext"]
 
 MOST_CONTEXT = 50  # messages of the thread before the question
-WHOLE_THREAD = 200  # messages that are read at once; of a longer thread the newest are looked for
-MOST_READ = 10_000  # messages of one stretch of a long thread: all of it, unless that came in bursts
-WIDER = 4  # times as long a stretch, where one had too few messages
-ABOVE_SECONDS = 3_600.0  # for which the message above may be meant
-MOST_BEFORE = 6  # messages of a direct message before a new one
+WHOLE_THREAD = 200  # messages read in one call; for a longer thread, search for the newest
+MOST_READ = 10_000  # messages of one stretch of a long thread; enough for all of it unless they came in a burst
+WIDER = 4  # factor by which a stretch grows if it had too few messages
+ABOVE_SECONDS = 3_600.0  # how long a question may refer to the message above it
+MOST_BEFORE = 6  # messages of a direct message read before a new one
 CONTEXT_CHARACTERS = 2_000  # of one message
 
 Said = dict[str, Any]
@@ -50,7 +50,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One message as it is read."""
+    """One message after parsing."""
 
     ts: str
     author: str
@@ -62,11 +62,11 @@ class _Line:
 
     @property
     def asked(self) -> str:
-        """Its words as a question: its own, else those of what it shares."""
+        """The message as a question: its own words, or those of what it shares."""
         return plain_question(self.text or "\n".join(one.text for one in self.shared))
 
     def context(self) -> list[ContextMessage]:
-        """Return it as context of a question: its words and files, what it shares, and previews of links."""
+        """Return it as context: its words and files, what it shares, and link previews."""
         files = ", ".join(file.name for file in self.files if file.name)
         text = "\n".join(filter(None, (self.text, files and f"[attached: {files}]")))
         said = [ContextMessage(self.author, text, Role.ASSISTANT if self.ours else Role.PERSON)] if text else []
@@ -76,14 +76,14 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class ThreadContext:
-    """Reads threads and files. ``parse`` turns a file's name and bytes into text, or raises DocumentRejected."""
+    """Reader of threads and files. ``parse`` turns a file's name and bytes into text, or raises DocumentRejected."""
 
     web: WebClient
     directory: Directory
     parse: Parse
 
     async def complete(self, message: IncomingMessage) -> IncomingMessage:
-        """Return the message with names for ids, and with the words it points at where it asks nothing by itself."""
+        """Return the message with names for ids. If it only refers to another message, use that message's words."""
         names = await self.directory.names(ids_in(message.text))
         message = replace(message, text=with_names(message.text, names))
         if message.suggested or not (message.mentions_us or message.direct) or not could_point(message.text):
@@ -101,9 +101,9 @@ class ThreadContext:
         return message if message.text else replace(message, text=GREETING)
 
     async def earlier(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """Return what was said before the question, oldest first, and what its own message shares.
+        """Return the messages before the question, oldest first, and what its own message shares.
 
-        Of a thread its first message and the newest; before a new direct message, the last few.
+        For a thread: its first message and the newest. For a new direct message: the last few before it.
         """
         ts, about = question_ts(message), message.reply_target.about
         found = await self._before(message)
@@ -116,9 +116,9 @@ class ThreadContext:
         return tuple(one for one in context if one.text != message.text)
 
     async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
-        """Return the files on the message; with ``above``, else those on what it points at and the thread's first."""
+        """Return the files of the message. With ``above`` and none on it, return those of the messages it refers to."""
         files = message.files
-        if FILES_UNKNOWN in files:  # an ``app_mention`` comes without them
+        if FILES_UNKNOWN in files:  # an ``app_mention`` omits them
             own = await self._message(message, question_ts(message))
             files = file_references(own) if own is not None else ()
         if files or not above:
@@ -128,16 +128,16 @@ class ThreadContext:
         return tuple(file for one in found for file in file_references(one))
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """Return the text of the files on the message; for one that cannot be read, the reason in its place."""
+        """Return the text of the message's files. For an unreadable file, return the reason."""
         return await read_files(message.files, self._fetch, self.parse)
 
-    # --- what it points at
+    # --- references to other messages
 
     async def _pointed_at(self, message: IncomingMessage, names: Sequence[str]) -> _Line | None:
-        """Return the message that a question points at, which it asks instead; None where it says something of its own.
+        """Return the message to answer in place of a question that only points at it, or None.
 
-        That is the newest question of whoever it names, else the newest since we spoke, else the newest message. In a
-        channel it is the message right above, if that is recent and asks something; a bare mention there points at
+        That is the newest question of a named person, or the newest since our last message, or the newest message. In a
+        channel it is the message directly above, if it is recent and asks something. A bare mention there refers to
         nothing.
         """
         in_thread = message.thread.thread != question_ts(message)
@@ -161,7 +161,7 @@ class ThreadContext:
     # --- reading
 
     async def _before(self, message: IncomingMessage) -> list[Said]:
-        """Return what was said before the question and with it, oldest first."""
+        """Return the messages before the question and the question's own, oldest first."""
         ts = question_ts(message)
         if message.thread.thread != ts:
             return await self._newest_of_thread(message)
@@ -170,7 +170,7 @@ class ThreadContext:
         return [*found, *([own] if own is not None else [])]
 
     async def _newest_of_thread(self, message: IncomingMessage) -> list[Said]:
-        """Return the first message of the thread and the newest up to this one."""
+        """Return the thread's first message and the newest ones up to this one."""
         ts, about = question_ts(message), message.reply_target.about
         try:
             found = await self._read_thread(message.thread, ts)
@@ -181,10 +181,10 @@ class ThreadContext:
         return [*shown[:1], *shown[1:][-(MOST_CONTEXT - 1) :]]
 
     async def _read_thread(self, thread: ThreadKey, ts: str) -> list[Said]:
-        """Return the first message of a thread, then all up to this one, or of a long thread the newest of them.
+        """Return a thread's first message, then all up to this one. For a long thread, return only the newest.
 
-        Slack pages from the oldest, so of a long thread ever longer stretches before that message are read. Raises
-        RequestRefused and PlatformUnavailable.
+        Slack pages from the oldest message on. So for a long thread we read growing stretches before the question.
+        Raises RequestRefused and PlatformUnavailable.
         """
         place = {"channel": thread.channel, "ts": thread.thread, "latest": ts, "inclusive": True}
         answer = await self.web.call("conversations.replies", limit=WHOLE_THREAD, **place)
@@ -202,7 +202,7 @@ class ThreadContext:
             seconds *= WIDER
 
     async def _history(self, message: IncomingMessage, most: int) -> list[Said]:
-        """Return the last messages of the channel before this one, oldest first."""
+        """Return the last channel messages before this one, oldest first."""
         arguments = {"channel": message.thread.channel, "latest": question_ts(message), "limit": most}
         try:
             answer = await self.web.call("conversations.history", **arguments)
@@ -212,7 +212,7 @@ class ThreadContext:
         return list(reversed(answer.get("messages") or []))
 
     async def _message(self, message: IncomingMessage, ts: str) -> Said | None:
-        """Return one message of the question's channel: of its thread, or one outside any thread."""
+        """Return one message of the question's channel, from its thread or outside any thread."""
         in_thread = float(ts) > float(message.thread.thread)
         place = {"channel": message.thread.channel, "ts": message.thread.thread if in_thread else ts}
         try:
@@ -248,7 +248,7 @@ class ThreadContext:
         )
 
     async def _author(self, said: Said) -> str:
-        """Return who wrote a message: a person by the name that others see, an app by its own."""
+        """Return the author: a person's display name, or an app's own name."""
         profile = said.get("bot_profile") or {}
         if app := profile.get("name") or said.get("username"):
             return str(app)
@@ -260,10 +260,10 @@ class ThreadContext:
 
 
 def _may_be_meant(line: _Line, message: IncomingMessage) -> bool:
-    """Return whether the message above one outside any thread may be what that one points at."""
+    """Return whether a message outside threads may refer to the message above it."""
     if line.shared or line.files:
         return True
-    if message.direct:  # there each message is a question, and has been answered
+    if message.direct:  # each direct message is a question and was already answered
         return False
     recent = float(question_ts(message)) - float(line.ts) < ABOVE_SECONDS
     return recent and (not words(message.text) or is_question(line.asked))

@@ -1,4 +1,4 @@
-"""What ``/kb`` looks like in Slack: replies, a job's card, and the form for adding; pure functions to Block Kit."""
+"""Block Kit for ``/kb``: replies, job cards and the form for adding documents. Pure functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from core.service.kb.text_spans import Line
 
 FORM, READERS_FORM = "footnote_kb_add", "footnote_kb_readers"
 CONFIRM, PAGE_BACK, PAGE_ON, CANCEL = (f"footnote_kb_{name}" for name in ("confirm", "back", "on", "cancel"))
-CHOICE = "footnote_kb_choice"  # of many in one message, so a number follows
-BASE = "footnote_kb_base"  # of the menu whose options are asked for
-MOST_SHOWN = 25  # bases in a menu of its own; with more, what is typed is looked up
+CHOICE = "footnote_kb_choice"  # one of many in a message, so a number follows
+BASE = "footnote_kb_base"  # the base menu that loads its options from us
+MOST_SHOWN = 25  # bases in a static menu; with more, the menu searches as you type
 MOST_SECTIONS = 4  # of 2,900 characters each: a message fails near 13,200
 CUT = "This is longer than one message can be."
 HERE = "here"
@@ -25,7 +25,7 @@ HERE = "here"
 
 @dataclass(frozen=True, slots=True)
 class FilledForm:
-    """The form for adding as it was sent."""
+    """The submitted form for adding documents."""
 
     files: tuple[FileReference, ...] = ()
     link: str = ""
@@ -35,12 +35,12 @@ class FilledForm:
 
     @property
     def empty(self) -> bool:
-        """Whether the form names nothing to take in."""
+        """Whether the form names nothing to add."""
         return not (self.files or self.link or self.here)
 
 
 def paragraphs(lines: Sequence[Line]) -> list[blocks.Block]:
-    """Return sections of whole lines, each below Slack's limit of 3,000 characters; at most MOST_SECTIONS, then CUT."""
+    """Return sections of whole lines within Slack's limit of 3,000 characters; at most MOST_SECTIONS, then CUT."""
     rows: list[str] = []
     for line in map(mrkdwn, lines):
         cut = shorten(line, blocks.SECTION)
@@ -61,7 +61,7 @@ def reply(
     buttons: Sequence[blocks.Block] = (),
     note: str = "",
 ) -> list[blocks.Block]:
-    """Return a reply in parts, some with buttons of their own; then those of the whole, and a small line."""
+    """Return a reply: parts with their own buttons, then buttons for the whole reply, then a small note."""
     rows: list[blocks.Block] = []
     for number, (lines, own) in enumerate(parts):
         rows += paragraphs(lines) or [blocks.section("…")]
@@ -83,13 +83,13 @@ def card(shown: JobCard) -> list[blocks.Block]:
     return rows
 
 
-# --- the form for whom a base is for
+# --- the form that grants and revokes readers
 
 
 def readers_form(
     bases: Sequence[str], base: str, groups: Mapping[str, str], *, grants: bool, kept_form: CommandForm
 ) -> views.View:
-    """Return pickers for channels, groups (by id) and people. Without ``grants`` the form revokes."""
+    """Return pickers for channels, groups (by id) and people. Without ``grants``, the form revokes."""
     filtered = {"include": ["public", "private"], "exclude_bot_users": True}
     rows = [_bases(bases, base)] if bases else []
     rows.append(views.input_block("channels", "Channels", {"type": "multi_conversations_select", "filter": filtered}))
@@ -106,7 +106,7 @@ def readers_form(
 
 
 def form(bases: Sequence[str], base: str, *, channel: bool, kept_form: CommandForm, note: str = "") -> views.View:
-    """Return the form, with this base chosen. ``channel``: it was opened where there is a channel's history to read."""
+    """Return the form with this base chosen. ``channel`` means that it was opened where there is a history to read."""
     files = {"type": "file_input", "max_files": MOST_FILES}
     link = {"type": "plain_text_input", "max_length": 2_000, "placeholder": views.text_object("https://…")}
     limit = {"type": "number_input", "is_decimal_allowed": False, "min_value": "1", "max_value": str(MOST_PAGES)}
@@ -125,7 +125,7 @@ def form(bases: Sequence[str], base: str, *, channel: bool, kept_form: CommandFo
 
 
 def _bases(bases: Sequence[str], chosen: str) -> blocks.Block:
-    """Return a menu of all bases; of many, one whose lines are asked for as a name is typed."""
+    """Return a menu of all bases. If there are many, the menu searches as you type."""
     label = "Knowledge base"
     if len(bases) >= MOST_SHOWN:
         menu: dict[str, Any] = {"type": "external_select", "min_query_length": 0}
@@ -138,12 +138,12 @@ def _bases(bases: Sequence[str], chosen: str) -> blocks.Block:
 
 
 def options(names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the options of the menu of bases, as Slack takes them from ``block_suggestion``."""
+    """Return the options of the base menu in the format of ``block_suggestion``."""
     return [views.option(name, name) for name in names]
 
 
 def read_form(view: Mapping[str, Any]) -> FilledForm:
-    """Return the form as it was sent. What a client sends is data: bounded here, judged by the service."""
+    """Return the submitted form. Its values are untrusted: they are bounded here and checked by the service."""
     form = FormValues(view)
     limit = form.text("limit")
     return FilledForm(

@@ -1,6 +1,6 @@
-"""``/kb`` as it is typed: the command that the words stand for, and the help where they stand for none.
+"""Parser for ``/kb``: the typed command, or the help text if there is none.
 
-Which verbs there are, and what each takes, is ``KbVerb``; here is only how that is written in Slack.
+``KbVerb`` defines the verbs and their arguments. This module defines only how they are typed in Slack.
 """
 
 import re
@@ -12,7 +12,7 @@ from core.ports.job_store import Every
 from core.service.kb.commands import KbCommand, KbVerb
 
 KB = "/kb"
-_HINTED = (  # the usage hint has room for the verbs of every day; the help has them all
+_HINTED = (  # the usage hint has room for everyday verbs only; the help lists all
     KbVerb.INGEST, KbVerb.LIST, KbVerb.SHOW, KbVerb.REMOVE, KbVerb.RESTORE, KbVerb.REFRESH, KbVerb.SCHEDULE,
     KbVerb.CREATE, KbVerb.DESCRIBE, KbVerb.GRANT, KbVerb.REVOKE, KbVerb.JOBS,
 )  # fmt: skip
@@ -26,7 +26,7 @@ HELP = (
     "Add `--kb NAME` for a knowledge base, `--here` for this channel's conversations, `--limit N` to follow a link to "
     f"so many pages, `--every {'|'.join(Every)}`, `--page N`, and `--yes` to confirm."
 )
-_PLAIN = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": "--"})  # what Slack's editor makes of them
+_PLAIN = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": "--"})  # undoes the typography of Slack's editor
 _MENTION = re.compile(r"<((?:#|@|!)[^<>|]+)(?:\|[^<>]*)?>")
 _LINK = re.compile(r"<((?:https?|mailto):[^<>|]+)(?:\|[^<>]*)?>")
 _FLAGS = {"--yes", "--here"}
@@ -34,9 +34,9 @@ _VALUED = {"--kb", "--limit", "--every", "--page"}
 
 
 def parse_command(text: str, channel: str = "") -> KbCommand | str:
-    """Return the command, or what to answer where it is none. ``channel`` is what ``--here`` means.
+    """Return the command, or the reply if it is not one. ``channel`` is what ``--here`` refers to.
 
-    What was picked while it was typed stays a mention where it names somebody, and reads as its name in a text.
+    A mention picked from Slack's menu stays a mention where it names a reader. In text it becomes its name.
     """
     try:
         parts = shlex.split(_readable(text).translate(_PLAIN))
@@ -64,7 +64,7 @@ def parse_command(text: str, channel: str = "") -> KbCommand | str:
 
 
 def _readable(text: str) -> str:
-    """Return the text without Slack's marks, but for those that say whom a base is to be for."""
+    """Return the text without Slack's markup, except mentions that name who may read a base."""
     verb = text.split(maxsplit=1)[0] if text.strip() else ""
     linked = _LINK.sub(lambda link: link[1].removeprefix("mailto:"), text)
     if verb in list(KbVerb) and KbVerb(verb).takes_principals:

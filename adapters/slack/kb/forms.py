@@ -1,6 +1,6 @@
-"""The forms of ``/kb``: the one for adding, and the one for whom a base is for. Each may be sent once.
+"""The forms of ``/kb``: adding documents, and granting or revoking readers. Each can be submitted once.
 
-A form carries the id of a kept command, which says whose it is and in which channel it was opened.
+A form carries the id of a kept command, which records its owner and the channel where it was opened.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ NO_LINK = "That is not a link. Links begin with https:// or http://."
 
 @dataclass(frozen=True, slots=True)
 class FormResult:
-    """What became of a form: errors by field, else what was accepted and has to be told, and where it was opened."""
+    """The outcome of a submitted form: errors by field, or the accepted results and where the form was opened."""
 
     errors: Mapping[str, str] = field(default_factory=dict)
     results: tuple[KbResult, ...] = ()
@@ -43,7 +43,7 @@ class FormResult:
 
 @dataclass(frozen=True, slots=True)
 class KbForms:
-    """Opens the forms, and does what they bring, as whoever sends them may now."""
+    """Opens the forms, and runs what they submit with the sender's current rights."""
 
     workspace: SlackWorkspace
     kb: KnowledgeService
@@ -51,7 +51,7 @@ class KbForms:
     kept_commands: KeptCommands[SlackKeptCommand]
 
     async def open_add_form(self, given: SlashCommand, caller: Caller, base: str) -> None:
-        """Open the form for adding. Raises ViewNotOpened."""
+        """Open the form for adding documents. Raises ViewNotOpened."""
         names = await self.kb.queries.complete("", caller)
         meant = await self.kb.queries.complete(base, caller) if base else ()
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
@@ -62,7 +62,7 @@ class KbForms:
         await self.workspace.open_view(given.trigger_id, view)
 
     async def open_readers_form(self, given: SlashCommand, command: KbCommand, caller: Caller) -> None:
-        """Open the form for whom a base is for. Raises ViewNotOpened."""
+        """Open the form that grants or revokes readers of a base. Raises ViewNotOpened."""
         names = await self.kb.queries.complete("", caller)
         chosen = next((name for name in names if name.casefold() == command.base.casefold()), "")
         groups = await self.workspace.directory.groups()
@@ -77,7 +77,7 @@ class KbForms:
         await self.workspace.open_view(given.trigger_id, view)
 
     async def submit_readers_form(self, body: Body) -> FormResult:
-        """Grant or revoke what the form brings, once."""
+        """Grant or revoke the readers in the submitted form, once."""
         (team, user), form = sender_of(body), form_in(CommandForm, body["view"]).form
         kept = await self.kept_commands.read(form, person_id(team, user))
         if kept is None or kept.command is None:
@@ -99,7 +99,7 @@ class KbForms:
         return await self._accept(form, {"channels": command}, caller)
 
     async def base_options(self, body: Body) -> list[dict[str, Any]]:
-        """Return the bases whose names begin with what is typed into the form's menu."""
+        """Return the bases whose names begin with the text typed into the form's menu."""
         (team, user), form = sender_of(body), form_in(CommandForm, body.get("view") or {}).form
         kept = await self.kept_commands.read(form, person_id(team, user))
         if not kept:
@@ -108,7 +108,7 @@ class KbForms:
         return kb_blocks.options(await self.kb.queries.complete(str(body.get("value") or ""), caller))
 
     async def submit_add_form(self, body: Body) -> FormResult:
-        """Accept what the form brings, once; from then on it is kept."""
+        """Accept the submitted form once. From then on its jobs are stored durably."""
         (team, user), form = sender_of(body), form_in(CommandForm, body["view"]).form
         kept = await self.kept_commands.read(form, person_id(team, user))
         if not kept:
@@ -139,7 +139,7 @@ class KbForms:
         return FormResult(results=tuple(results), place=caller.thread)
 
     async def _commands(self, filled: kb_blocks.FilledForm, place: str, caller: Caller) -> dict[str, KbCommand]:
-        """Return what the form asks for, by field: each is a job of its own. Raises FetchRefused."""
+        """Return one command per filled field; each is its own job. Raises FetchRefused."""
         commands: dict[str, KbCommand] = {}
         ingest = KbCommand(KbVerb.INGEST, filled.base)
         if filled.files:
@@ -156,13 +156,13 @@ class KbForms:
         return commands
 
     async def reopen(self, body: Body) -> None:
-        """Let the form be sent once more: it took too long."""
+        """Let the form be submitted again, because the first attempt took too long."""
         if form := form_in(CommandForm, body["view"]).form:
             await self.kept_commands.reopen(form, person_id(*sender_of(body)))
 
 
 def _wrong(filled: kb_blocks.FilledForm) -> str:
-    """Return why a form cannot be sent as it is; empty when it can."""
+    """Return why a form cannot be submitted, or an empty string."""
     if filled.empty:
         return NOTHING
     return NO_LINK if filled.link and not is_link(filled.link) else ""

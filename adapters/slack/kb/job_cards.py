@@ -1,6 +1,6 @@
 """Job cards in Slack: direct messages, found again by the key in their metadata.
 
-A message for one person's eyes in a channel can be edited for half an hour only, and a job may take longer.
+An ephemeral message in a channel can be edited for half an hour only, and a job may take longer.
 """
 
 from dataclasses import dataclass, field
@@ -16,8 +16,8 @@ from core.ports.chat import CallRefused, Refusal
 from core.service.delivery.job_cards import KeptJobCard
 from core.service.kb.job_cards import job_card, job_title
 
-EDITS, EDIT_SECONDS = 4, 10.0  # edits of cards by this process in that time; answers need the rest of Slack's limit
-MOST_SEARCHED = 50  # messages in which a card is looked for
+EDITS, EDIT_SECONDS = 4, 10.0  # card edits per these seconds in this process; answers need the rest of Slack's limit
+MOST_SEARCHED = 50  # messages searched for a card
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class SlackCards:
     rate_limiter: RateLimiter = field(default_factory=lambda: RateLimiter({"card": EDITS}, EDIT_SECONDS))
 
     async def edit(self, card: KeptJobCard, *, once: bool) -> None:
-        """Show the card's state; with ``once`` within the rate for cards."""
+        """Show the card's state. With ``once``, make one attempt within the rate limit for cards."""
         web = self.workspace.web
         if once and not self.rate_limiter.try_acquire("card"):
             raise CallRefused(Refusal.LIMITED, "Cards have to wait.")
@@ -64,5 +64,5 @@ class SlackCards:
 
 
 def _shown(card: KeptJobCard) -> tuple[str, list[blocks.Block]]:
-    """Return the words for notifications, and the blocks."""
+    """Return the notification text and the blocks."""
     return ("", []) if card.state is None else (job_title(card.state), kb_blocks.card(job_card(card.state)))

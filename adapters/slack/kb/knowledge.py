@@ -1,8 +1,8 @@
-"""``/kb`` for one workspace: in words and by buttons, *Add to knowledge base*, and corrections.
+"""``/kb`` for one workspace: typed commands, buttons, *Add to knowledge base*, and corrections.
 
-Replies are for the caller's eyes alone. Rights and audience are looked up anew for every command, form and press;
-what a button or a form stands for is kept by us (``KeptCommands``) and never read out of it. What
-``KnowledgeService`` needs of Slack (files, conversations, a job's card) is what ``capabilities`` returns.
+Replies are visible to the caller only. Every command, form and press looks up rights and audience again. What a button
+or form does is stored on our side (``KeptCommands``), never read from the payload. ``capabilities`` returns what
+``KnowledgeService`` needs of Slack: files, conversations and job cards.
 """
 
 from collections.abc import Sequence
@@ -40,10 +40,10 @@ log = structlog.get_logger(__name__)
 
 
 class SlackKnowledge:
-    """What is typed or pressed becomes commands, their results become replies; forms are ``forms``."""
+    """Turns typed commands and presses into ``/kb`` commands, and results into replies. ``forms`` handles the forms."""
 
     def __init__(self, workspace: SlackWorkspace, kb: KnowledgeService) -> None:
-        """Do commands with ``kb``; rights, names and channels are those of this workspace."""
+        """Run commands with ``kb``, using the rights, names and channels of this workspace."""
         self._workspace = workspace
         self._kb = kb
         self._transcripts = Transcripts(workspace.web, workspace.directory)
@@ -55,20 +55,20 @@ class SlackKnowledge:
         self._replies = ReplyRenderer(self._principal_names, self.kept_commands, self.cards)
 
     def capabilities(self) -> PlatformCapabilities:
-        """Return what jobs that came from Slack need of it: downloads, transcripts and cards."""
+        """Return what jobs from Slack need: downloads, transcripts and cards."""
         return PlatformCapabilities(download=self.download, transcript=self._transcripts, card=self.cards)
 
     async def download(self, reference: str) -> tuple[str, bytes]:
-        """Return (name, bytes) of a file by its id, of LARGEST_FILE bytes at most.
+        """Return (name, bytes) of a file by its id, at most LARGEST_FILE bytes.
 
         Raises FetchRefused, DocumentRejected, PlatformUnavailable.
         """
         return await Files(self._workspace.web).fetch(reference, LARGEST_FILE)
 
-    # --- in words
+    # --- typed commands
 
     async def open_form(self, given: SlashCommand) -> KbReply | None:
-        """Return the form for adding, from wherever; what to say to who is no admin. Raises ViewNotOpened."""
+        """Open the form for adding documents, or return a reply if the caller is no admin. Raises ViewNotOpened."""
         caller = await self._workspace.caller(given.place, given.user)
         if not caller.permissions.is_admin:
             return text_reply(FOR_READERS)
@@ -76,7 +76,7 @@ class SlackKnowledge:
         return None
 
     async def command(self, given: SlashCommand) -> KbReply | None:
-        """Do what ``/kb …`` says; what to show, or None when a form opened. Raises ViewNotOpened."""
+        """Run a typed ``/kb`` command. Return the reply, or None if a form opened. Raises ViewNotOpened."""
         if not given.text:
             return await self.open_form(given)
         caller = await self._workspace.caller(given.place, given.user)
@@ -97,7 +97,7 @@ class SlackKnowledge:
         return await self._replies.render(await self._kb.handle(command, caller), caller)
 
     async def _change_readers(self, given: SlashCommand, command: KbCommand, caller: Caller) -> KbReply | None:
-        """Grant or revoke; where nobody is named, and this is an admin, by a form."""
+        """Grant or revoke. Open a form if an admin names nobody."""
         if not command.principals and caller.permissions.is_admin:
             await self.forms.open_readers_form(given, command, caller)
             return None
@@ -107,10 +107,10 @@ class SlackKnowledge:
             return text_reply(str(error))
         return await self._replies.render(await self._kb.handle(replace(command, principals=named), caller), caller)
 
-    # --- by buttons
+    # --- buttons
 
     async def press(self, press: Press) -> KbReply | None:
-        """Do the command of a pressed button, with the rights of its presser. None: nothing to show."""
+        """Run the command of a pressed button with the presser's rights. Return None if there is nothing to show."""
         try:
             kept = await self.kept_commands.find(press.value, press.person_id)
             async with self.kept_commands.use(kept, once=press.action == kb_blocks.CONFIRM) as command:
@@ -122,7 +122,7 @@ class SlackKnowledge:
             return None
 
     async def proposals(self, team: str, user: str) -> list[blocks.Block]:
-        """Return what waits for this admin, with its buttons, for their Home tab; nothing where nothing waits."""
+        """Return the proposals that wait for this admin, with buttons, for their Home tab. Empty if there are none."""
         caller = await self._workspace.caller(ThreadKey(PLATFORM, team, "", ""), user)
         result = await self._kb.handle(KbCommand(KbVerb.PROPOSALS), caller)
         if not isinstance(result, ProposalList) or not result.proposals:
@@ -130,7 +130,7 @@ class SlackKnowledge:
         return await self._replies.render_proposals(result, caller)
 
     async def cancel(self, press: Press) -> None:
-        """End the job of a card."""
+        """Cancel the job of a card."""
         caller = await self._workspace.caller(press.place, press.user)
         result = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
         if isinstance(result, CancelRequested):
@@ -141,7 +141,7 @@ class SlackKnowledge:
     # --- proposals and corrections
 
     async def propose(self, thread: ThreadKey, person: Person) -> KbReply:
-        """Keep a thread, or let it wait for an admin; what to tell. Raises NotFound, Unavailable."""
+        """Add a thread, or propose it to an admin. Return the reply. Raises NotFound and Unavailable."""
         user = user_id(person)
         conversation = await self._transcripts.conversation(conversation_reference(thread.channel, thread.thread))
         caller = await self._workspace.caller(thread, user)
@@ -150,11 +150,11 @@ class SlackKnowledge:
         )
 
     async def keep_form(self, person: str) -> str:
-        """Return the id of a form that takes a correction, for this person by qualified id: it counts once."""
+        """Return the id of a correction form for this person (a qualified id). It can be submitted once."""
         return await self.kept_commands.keep(SlackKeptCommand(person=person))
 
     async def correct(self, thread: ThreadKey, user: str, trace_id: str, answer: str, shown: str) -> KbResult:
-        """Propose the right answer to the question of this answer, which stands at ``shown``."""
+        """Propose the correct answer to this answer's question. ``shown`` is the message that shows the answer."""
         caller = await self._workspace.caller(thread, user)
         try:
             turn = await self._workspace.user_actions.answers.read(thread, trace_id, caller.audience)
@@ -167,12 +167,12 @@ class SlackKnowledge:
         )
 
     async def announce(self, result: FormResult, user: str) -> None:
-        """Tell what was accepted: a card for each job, and a word where the form was opened."""
+        """Show what was accepted: a card for each job, and a note where the form was opened."""
         if result.place is not None and result.results:
             await self.tell(result.results, result.place, user)
 
     async def tell(self, results: Sequence[KbResult], thread: ThreadKey, user: str) -> None:
-        """Show results that nobody waits for: where the person is, or else in the direct message."""
+        """Show results of background work: privately where the person is, or else in their direct message."""
         caller = await self._workspace.caller(thread, user)
         if len(results) == 1:
             shown = await self._replies.render(results[0], caller)
@@ -186,7 +186,7 @@ class SlackKnowledge:
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("results_not_posted", reason=str(error))
 
-    # --- within
+    # --- helpers
 
     async def _proposals_waiting(self, caller: Caller) -> str:
         return proposals_line(await self._kb.proposals_waiting(caller), PROPOSALS)

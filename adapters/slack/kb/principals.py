@@ -1,7 +1,7 @@
-"""Whom a base is for, both ways: what was typed or picked as the principal that is kept, and that by name.
+"""Readers of a base: from a typed or picked word to a principal, and from a principal to its name.
 
-Slack sends ``<#C1|general>``, ``<@U1|ada>`` and ``<!subteam^S1|ops>`` for what is picked while a command is typed
-(``should_escape``). https://docs.slack.dev/interactivity/implementing-slash-commands
+With ``should_escape``, Slack sends ``<#C1|general>``, ``<@U1|ada>`` and ``<!subteam^S1|ops>`` for what a person picks
+while typing. https://docs.slack.dev/interactivity/implementing-slash-commands
 """
 
 import re
@@ -27,7 +27,7 @@ _EVERYBODY = re.compile(r"<!(?:everyone|channel|here)(?:\|[^>]*)?>|@?everyone|@?
 
 
 def principal_of(written: str, team: str) -> str:
-    """Return the principal that a word of a command stands for; the word itself where it is no mention."""
+    """Return the principal that a word of a command names, or the word itself if it is not a mention."""
     if _EVERYBODY.fullmatch(written):
         return EVERYONE
     if (picked := _PICKED.fullmatch(written)) is None:
@@ -42,10 +42,10 @@ def principal_of(written: str, team: str) -> str:
 
 
 class PrincipalNames:
-    """Looks up principals by name and names by principal, in one workspace."""
+    """Lookup of principals by name and of names by principal, in one workspace."""
 
     def __init__(self, directory: Directory) -> None:
-        """Ask this directory."""
+        """Use this directory."""
         self._directory = directory
 
     async def resolve(self, written: Iterable[str], team: str) -> tuple[str, ...]:
@@ -64,11 +64,11 @@ class PrincipalNames:
         )
 
     async def name_principals(self, lines: Sequence[Line], *, is_admin: bool) -> list[Line]:
-        """Return the lines with principals by name. A private channel's name is told to admins alone."""
+        """Return the lines with principals replaced by names. Only admins see the name of a private channel."""
         return [tuple([await self._name_principal(span, is_admin=is_admin) for span in line]) for line in lines]
 
     async def partner_notes(self, result: KbResult) -> list[str]:
-        """Return what to know of a grant where people of another organization are among the readers."""
+        """Return notes for a grant whose readers include people of another organization."""
         if not isinstance(result, GrantsChanged):
             return []
         if result.readers.everybody:
@@ -96,7 +96,7 @@ class PrincipalNames:
         return Span(await self._name(principal, us.team, is_admin=is_admin) or span.text, Style.PRINCIPAL)
 
     async def _name(self, principal: Principal, team: str, *, is_admin: bool) -> str:
-        """Return what people call it; empty where Slack does not say, or where it is none of this workspace."""
+        """Return the display name; empty if Slack does not say or the principal is not of this workspace."""
         if principal.platform != PLATFORM:
             return ""
         match principal:

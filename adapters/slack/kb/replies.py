@@ -1,4 +1,4 @@
-"""Replies to ``/kb``: results as blocks with their buttons, and the words for where there are no blocks."""
+"""Replies to ``/kb``: results as blocks with buttons, and plain text as a fallback."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -21,15 +21,15 @@ from core.service.kb.wording import outcome_layout, outcome_lines
 
 @dataclass(frozen=True, kw_only=True)
 class SlackKeptCommand(KeptCommand, place="slack/kb/{person}", subject="{id}"):
-    """A button below a reply, with its command, or a form, with the channel that it was opened in."""
+    """A button below a reply with its command, or a form with the channel where it was opened."""
 
     person: str = field(metadata=PERSON)
-    once: bool = False  # the button acts once; others may be pressed again and again
+    once: bool = False  # the button acts once; others can be pressed repeatedly
     channel: str = ""
 
     @property
     def acts_once(self) -> bool:
-        """Whether one press alone counts."""
+        """Whether only the first press counts."""
         return self.once
 
 
@@ -40,9 +40,9 @@ APPROVE = f"`{KB} approve ID --kb NAME` adds a proposal to another knowledge bas
 
 @dataclass(frozen=True, slots=True)
 class KbReply:
-    """What to show to the one who asked: the blocks, and the words for where there are none.
+    """A reply to the caller: the blocks, and the text for where there are none.
 
-    ``outcome`` is what came of a press, without what else is shown below it.
+    ``outcome`` is the result of a press, without the rest of what is shown below it.
     """
 
     text: str
@@ -51,7 +51,7 @@ class KbReply:
 
 
 def text_reply(text: str) -> KbReply:
-    """Return a reply of some lines of plain text, without buttons."""
+    """Return a reply of plain text lines, without buttons."""
     return lines_reply(plain_lines(text.splitlines()))
 
 
@@ -61,13 +61,13 @@ def lines_reply(lines: Sequence[Line]) -> KbReply:
 
 
 def outcome_text(result: KbResult) -> str:
-    """Return what became of a command that has no view, in words."""
+    """Return the outcome in words of a command that has no view, or an empty string."""
     return "\n".join(outcome_lines(result)) if isinstance(result, KbOutcome) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyRenderer:
-    """Renders results for one caller: buttons are kept for them, principals named as far as they may know."""
+    """Renders results for one caller. It stores their buttons and names the principals that they may know."""
 
     principal_names: PrincipalNames
     kept_commands: KeptCommands[SlackKeptCommand]
@@ -81,7 +81,7 @@ class ReplyRenderer:
         return kb_blocks.reply(await self._with_buttons(parts, caller), note=more)
 
     async def render(self, result: KbResult, caller: Caller) -> KbReply:
-        """Return a result with its buttons; of jobs, where their cards are."""
+        """Return a result with its buttons. For jobs, say where their cards are."""
         if isinstance(result, KbOutcome):
             return lines_reply(await self.render_outcomes([result], caller))
         outcome = (
@@ -135,7 +135,7 @@ class ReplyRenderer:
         return await self.kept_commands.keep(offered)
 
     async def render_outcomes(self, results: Sequence[KbResult], caller: Caller) -> list[Line]:
-        """Post a card for each job, and return what became of the commands, with where the cards are."""
+        """Post a card for each job. Return the outcomes of the commands, and where the cards are."""
         titles: list[Line] = []
         where = ""
         for job in (job for result in results for job in accepted_jobs(result)):
@@ -147,4 +147,4 @@ class ReplyRenderer:
         for result in results:
             words += plain_lines(await self.principal_names.partner_notes(result))
         words = await self.principal_names.name_principals(words, is_admin=caller.permissions.is_admin)
-        return [*titles, *dict.fromkeys(words)]  # what holds for all is said once
+        return [*titles, *dict.fromkeys(words)]  # notes that apply to all results appear once

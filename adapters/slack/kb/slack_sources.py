@@ -1,10 +1,11 @@
-"""What of Slack can become documents: threads and conversations as transcripts, and what links into Slack lead to.
+"""Slack content that can become documents: threads and channels as transcripts, and links into Slack.
 
-A thread is a conversation. What was said in a channel outside threads is one conversation for each day (UTC), so that
-the same words always make the same document. Our own messages and those of other bots are left out: an answer quotes
-documents that may be for fewer people than the conversation is.
+A thread is one conversation. Messages in a channel outside threads form one conversation per day (UTC), so the same
+messages always make the same document. Our own messages and those of other bots are left out, because an answer may
+quote documents that fewer people can read than the conversation.
 
-The bot may read more than the person who gives a link. A link to what they are not known to read is refused, on record.
+The bot may be able to read more than the person who gives a link. If we do not know that they can read the target, the
+link is refused and the refusal is recorded.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -34,20 +35,20 @@ Message = Mapping[str, Any]
 
 
 def conversation_reference(channel: str, root: str) -> str:
-    """Return how a job names a thread."""
+    """Return the reference by which a job names a thread."""
     return f"{channel}/{root}"
 
 
 class Transcripts:
-    """Reads what the bot may read."""
+    """Transcripts of the conversations that the bot can read."""
 
     def __init__(self, web: WebClient, directory: Directory) -> None:
-        """Read messages through this Web API, and names from this directory."""
+        """Read messages through this Web API client, and names from this directory."""
         self._web = web
         self._directory = directory
 
     async def conversation(self, reference: str) -> Conversation:
-        """Return one thread. Raises NotFound where people have written nothing in it, PlatformUnavailable."""
+        """Return one thread. Raises NotFound if people have written nothing in it, and PlatformUnavailable."""
         channel, _, root = reference.partition("/")
         said: list[TranscriptMessage] = []
         async for message in self._pages("conversations.replies", {"channel": channel, "ts": root}, MOST_MESSAGES):
@@ -61,7 +62,7 @@ class Transcripts:
         return await self._build_conversation(channel, root, _title(said[0].text), said, root)
 
     async def read_again(self, source: str) -> Conversation:
-        """Return the thread, or the day of a channel, of this source. Raises as ``Transcript`` says."""
+        """Return the thread or the day of a channel that this source names. Raises as ``Transcript`` does."""
         _, team, channel, key = source.split("/")
         if team != (await self._directory.identity()).team:
             raise NotFound("That conversation is in another workspace.")
@@ -75,11 +76,11 @@ class Transcripts:
         return conversation
 
     def reference_of(self, thread: ThreadKey) -> str:
-        """Return the reference to a thread in which we were asked."""
+        """Return the reference to a thread in which somebody asked us."""
         return conversation_reference(thread.channel, thread.thread)
 
     async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
-        """Return the newest conversations of a channel, the newest first. Raises NotFound, PlatformUnavailable."""
+        """Yield the newest conversations of a channel, newest first. Raises NotFound, PlatformUnavailable."""
         day = ""
         of_the_day: list[Message] = []
         left = limit
@@ -87,7 +88,7 @@ class Transcripts:
             if left <= 0:
                 return
             if message.get("subtype") == "thread_broadcast":
-                continue  # it is in its thread
+                continue  # it appears in its thread
             if day and _day(message) != day:
                 if (made := await self._of_day(channel, day, of_the_day)) is not None:
                     left -= 1
@@ -109,7 +110,7 @@ class Transcripts:
             return None
 
     async def _of_day(self, channel: str, day: str, messages: list[Message]) -> Conversation | None:
-        """Return what was said outside threads on one day, oldest first; None when nobody said anything."""
+        """Return the messages outside threads on one day, oldest first, or None if there are none."""
         said = [one for message in reversed(messages) for one in await self._messages_of(message)]
         if not said:
             return None
@@ -123,11 +124,11 @@ class Transcripts:
     ) -> Conversation:
         us = await self._directory.identity()
         source = f"{PLATFORM}/{us.team}/{channel}/{key}"
-        link = await self._web.permalink(channel, ts)  # a first message that was deleted has none
+        link = await self._web.permalink(channel, ts)  # a deleted first message has no link
         return Conversation(source, title, tuple(said), link)
 
     async def _messages_of(self, message: Message) -> list[TranscriptMessage]:
-        """Return what a person said; nothing of a bot's, of an empty message, or of somebody's coming and going."""
+        """Return what a person said; nothing for bots, empty messages, and joining or leaving."""
         us = await self._directory.identity()
         user = str(message.get("user") or "")
         if (
@@ -145,7 +146,7 @@ class Transcripts:
         return [TranscriptMessage(await self._directory.name(user), _at(message), text, str(message["ts"]))]
 
     async def _pages(self, method: str, place: Mapping[str, str], most: int) -> AsyncIterator[Message]:
-        """Yield message after message, at most so many. Raises NotFound, PlatformUnavailable."""
+        """Yield at most ``most`` messages. Raises NotFound, PlatformUnavailable."""
         try:
             async for message in self._web.items(method, "messages", most, **place):
                 yield message
@@ -162,7 +163,7 @@ def _day(message: Message) -> str:
 
 
 def _is_of_day(message: Message) -> bool:
-    """Return whether a message of a channel was written outside threads."""
+    """Return whether a channel message was written outside threads."""
     return not message.get("reply_count") and message.get("subtype") != "thread_broadcast"
 
 
@@ -196,9 +197,9 @@ class SlackLinks:
     workspace: SlackWorkspace
 
     async def resolve(self, command: KbCommand, place: str, caller: Caller) -> KbCommand:
-        """Return the command with a link into Slack replaced by the thread or file it leads to, and the channel named.
+        """Return the command with a Slack link resolved to its thread or file, and with the channel's name.
 
-        Raises FetchRefused where we do not know that the caller may read it, PlatformUnavailable.
+        Raises FetchRefused if we do not know that the caller can read the target, and PlatformUnavailable.
         """
         if command.channel:
             return replace(command, target=await self.channel_name(command.channel))
@@ -220,12 +221,12 @@ class SlackLinks:
         return file
 
     async def _refuse(self, what: str, caller: Caller) -> FetchRefused:
-        """Record that we may read it but do not know that the caller may, and return the refusal."""
+        """Record that the caller may lack permission to read what the bot can read, and return the refusal."""
         await self.workspace.user_actions.audit.record(caller.person.id, "kb ingest", what, allowed=False)
         return FetchRefused(NOT_KNOWN, remedy="Run the command in the channel where it is shared.")
 
     async def _is_public(self, channel: str) -> bool:
-        """Return whether everybody of the workspace may read there."""
+        """Return whether every member of the workspace can read the channel."""
         try:
             found = await self.workspace.directory.channel(channel)
         except RequestRefused:
@@ -233,7 +234,7 @@ class SlackLinks:
         return not (found.private or found.direct)
 
     async def channel_name(self, channel: str) -> str:
-        """Return ``#general``; empty where Slack does not say."""
+        """Return ``#general``, or an empty string if Slack does not say."""
         try:
             name = (await self.workspace.directory.channel(channel)).name
         except (RequestRefused, PlatformUnavailable):

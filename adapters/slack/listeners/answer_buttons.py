@@ -1,6 +1,6 @@
-"""The buttons below an answer, *Stop*, and the form that 👎 opens: what was wrong, and what would have been right.
+"""The buttons below an answer, *Stop*, and the form behind 👎: what was wrong and what the right answer is.
 
-A button's value is an id. What it stands for, and whether this person may have it, is looked up each time.
+A button's value is an id. Its meaning and the person's permission are looked up on each press.
 """
 
 import re
@@ -44,14 +44,14 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AnswerButtonListeners:
-    """Acknowledges a press at once, and tells the presser alone where it fails."""
+    """Acknowledges a press at once, and reports a failure only to the presser."""
 
     workspace: SlackWorkspace
     event_listener: EventListener
     knowledge: SlackKnowledge | None = None
 
     def register(self, app: AsyncApp) -> None:
-        """Register each button by its action id; those of suggested questions end in a number."""
+        """Register each button by its action id. Ids of suggested questions end in a number."""
         app.action(blocks.QUOTES)(self._listener(self._shown(AnswerButton.QUOTES, views.QUOTES_TITLE)))
         app.action(blocks.WHY)(self._listener(self._shown(AnswerButton.WHY, "Why")))
         app.action(blocks.HANDOFF)(self._listener(self._done(AnswerButton.HANDOFF)))
@@ -63,7 +63,7 @@ class AnswerButtonListeners:
         app.action(re.compile(f"^{blocks.OFFER}_"))(self._then_removed(self._decide_answer))
         app.action(blocks.SHARE)(self._then_removed(self._done(AnswerButton.SHARE)))
         app.action(blocks.AGAIN)(self._then_removed(self._ask_again))
-        app.action(blocks.FEEDBACK)(self._listener(self._rate))  # both thumbs, which are one element
+        app.action(blocks.FEEDBACK)(self._listener(self._rate))  # both thumbs are one element
         app.view(views.REASON)(form_listener(self._keep_reason, self._reopen, self._announce, "reason"))
 
     def _listener(self, work: Callable[[Press], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
@@ -76,7 +76,7 @@ class AnswerButtonListeners:
         return listener
 
     def _then_removed(self, work: Callable[[Press], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-        """Return a listener after whose work the message goes away that the button was on."""
+        """Return a listener that deletes the button's message after the work."""
 
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
             await ack()
@@ -98,7 +98,7 @@ class AnswerButtonListeners:
         return press_button(self.workspace.user_actions.answers, action, pressed)
 
     def _shown(self, action: AnswerButton, title: str) -> Callable[[Press], Awaitable[None]]:
-        """Show what this button stands for, for the one who pressed it. Raises ViewNotOpened."""
+        """Show the result of this button to the presser. Raises ViewNotOpened."""
 
         async def show(press: Press) -> None:
             async def view() -> views.View:
@@ -110,7 +110,7 @@ class AnswerButtonListeners:
         return show
 
     def _done(self, action: AnswerButton) -> Callable[[Press], Awaitable[None]]:
-        """Do what this button stands for in the thread. Raises NotFound, Denied, AlreadyDone and Busy."""
+        """Run this button's action in the thread. Raises NotFound, Denied, AlreadyDone and Busy."""
 
         async def do(press: Press) -> None:
             calls = action is AnswerButton.HANDOFF
@@ -131,7 +131,7 @@ class AnswerButtonListeners:
         return do
 
     async def _ask_follow_up(self, press: Press) -> None:
-        """Ask what was suggested below an answer, as whoever presses. Raises NotFound, AlreadyDone and Busy."""
+        """Ask a suggested question on behalf of the presser. Raises NotFound, AlreadyDone and Busy."""
         pressed = FollowUpValue.decode(press.value)
         person = await self.workspace.access.person(press.thread.space, press.user)
         reader = await self.workspace.access.reader(press.thread, press.user)
@@ -153,7 +153,7 @@ class AnswerButtonListeners:
             await self.event_listener.put_follow_up(message)
 
     async def _ask_again(self, press: Press) -> None:
-        """Ask a question as it was edited after its answer: for who wrote it, once.
+        """Ask an edited question again after its answer, once and only for its writer.
 
         Raises NotFound, Denied, AlreadyDone and Busy.
         """
@@ -165,7 +165,7 @@ class AnswerButtonListeners:
             await self.event_listener.put_follow_up(again)
 
     async def _decide_answer(self, press: Press) -> None:
-        """Do what is pressed about a person's answer. Raises NotFound, Denied and AlreadyDone."""
+        """Run the pressed action on a person's answer. Raises NotFound, Denied and AlreadyDone."""
         workspace, answers = self.workspace, self.workspace.user_actions.person_answers
         if answers is None:
             raise NotFound(GONE)
@@ -179,7 +179,7 @@ class AnswerButtonListeners:
         await workspace.messages.post_privately(press.thread, press.user, said)
 
     async def _call_person(self, press: Press, turn: Turn, group: str) -> None:
-        """Call the channel's configured group."""
+        """Mention the channel's configured group."""
         name = escape(await self.workspace.directory.name(press.user))
         words = f"{group_call(group)} {name} would like a person to answer: “{escape(turn.question[:1_500])}”"
         call = permit(blocks.section(words), group=group)
@@ -201,15 +201,15 @@ class AnswerButtonListeners:
         await self.workspace.messages.post(press.thread, turn.answer, last)
 
     async def _stop(self, press: Press) -> None:
-        """Stop by our own button, where Slack shows none: for the asker or an admin. Raises NotFound and Denied."""
+        """Handle our own *Stop* button, for the asker or an admin. Raises NotFound and Denied."""
         await self.workspace.stop(SlackQuestionState(thread=press.thread, message=press.value), press.user)
 
     async def _mute_notices(self, press: Press) -> None:
-        """Mute notices of changed answers to the one who pressed, or allow them again."""
+        """Turn the presser's notices of changed answers off, or on again."""
         muted = await toggle_notices(self.workspace.message_states, press.person)
         await self.workspace.messages.post_privately(press.thread, press.user, MUTED if muted else UNMUTED)
 
-    # --- ratings, and corrections where there is knowledge to correct
+    # --- ratings, and corrections if there is knowledge to correct
 
     async def _rate(self, press: Press) -> None:
         rating = RatingValue.decode(press.value)
@@ -231,13 +231,13 @@ class AnswerButtonListeners:
             await self.knowledge.announce(result, user)
 
     async def _reopen(self, body: Body) -> None:
-        """Let the correction be sent once more: it took too long."""
+        """Let the correction be submitted again, because the first attempt took too long."""
         form = form_in(ReasonForm, body["view"]).form
         if form and self.knowledge is not None:
             await self.knowledge.kept_commands.reopen(form, person_id(*sender_of(body)))
 
     async def _keep_reason(self, body: Body) -> FormResult:
-        """Keep why an answer did not help, and propose the correction, if one was given."""
+        """Store why an answer did not help, and propose the correction if there is one."""
         form, (team, user) = form_in(ReasonForm, body["view"]), sender_of(body)
         thread = ThreadKey(PLATFORM, team, form.channel, form.root)
         values = FormValues(body["view"])
@@ -266,6 +266,6 @@ class AnswerButtonListeners:
             pressed = self.workspace.pressed(thread, user, trace_id, person, reason)
             action = AnswerButton.HELPFUL if helpful else AnswerButton.UNHELPFUL
             async with press_button(self.workspace.user_actions.answers, action, pressed):
-                pass  # who was not helped has the form already
+                pass  # after a bad rating, the form is already open
         except FootnoteError as error:
             await self.workspace.messages.post_privately(thread, user, str(error))

@@ -1,6 +1,6 @@
 """The buttons of a checkpoint's card, and the text field that two of them open.
 
-A choice is kept durably before it is acknowledged; then the card says what was chosen.
+A choice is stored durably before it is acknowledged. Then the card shows what was chosen.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CheckpointListeners:
-    """Keeps choices of checkpoints as they are pressed or typed."""
+    """Stores the choices that people press or type at a checkpoint."""
 
     workspace: SlackWorkspace
 
@@ -62,7 +62,7 @@ class CheckpointListeners:
         return await self._keep(made, f"{press.user}:{press.action_ts}", choice.label)
 
     async def _ask_text(self, press: Press, parked: ParkedInquiry, choice: Choice) -> None:
-        """Open the text field of a choice; nothing is kept before it is sent. Raises ViewNotOpened."""
+        """Open the text field of a choice. Nothing is stored until it is submitted. Raises ViewNotOpened."""
         form = ChoiceForm(
             checkpoint=parked.checkpoint.id,
             choice=choice.id,
@@ -78,7 +78,7 @@ class CheckpointListeners:
         if not press.ephemeral:
             await self._settle(press.thread, checkpoint, press.user, press.message_ts, shown)
             return
-        # A message for one person's eyes is edited through the press alone.
+        # An ephemeral message can be edited only through a press on it.
         layout = await self._settled_layout(press.thread, checkpoint, press.user, shown)
         try:
             await self.workspace.web.respond(respond, text="Chosen.", blocks=layout, replace_original=True)
@@ -86,7 +86,7 @@ class CheckpointListeners:
             log.info("card_not_settled", reason=str(error))
 
     async def _submit_text(self, ack: Ack, body: Body) -> None:
-        """Keep what was sent in the text field before the form closes."""
+        """Store the submitted text before the form closes."""
         form = form_in(ChoiceForm, body["view"])
         try:
             async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
@@ -102,7 +102,7 @@ class CheckpointListeners:
             await self._settle(made.thread, made.checkpoint, made.reply_target.asker, form.card, [])
 
     async def _keep_text(self, form: ChoiceForm, body: Body) -> IncomingChoice | None:
-        """Return the choice with what was typed; None where nothing was, or where it was kept before."""
+        """Return the choice with the typed text, or None if there is no text or it was already stored."""
         team, user = sender_of(body)
         thread = ThreadKey(PLATFORM, team, form.channel, form.root)
         text = FormValues(body["view"]).text("narrow")
@@ -117,7 +117,7 @@ class CheckpointListeners:
     async def _find(
         self, thread: ThreadKey, user: str, checkpoint_id: str, choice_id: str
     ) -> tuple[ParkedInquiry, Choice]:
-        """Return what may be chosen here by this person. Raises NotFound and Denied."""
+        """Return the choice if this person may make it here. Raises NotFound and Denied."""
         person = Person(person_id(thread.space, user))
         is_admin = partial(self.workspace.access.is_admin, user)
         return await self.workspace.user_actions.questions.find_choice(
@@ -131,7 +131,7 @@ class CheckpointListeners:
     async def _settle(
         self, thread: ThreadKey, checkpoint: str, user: str, card_ts: str, shown: list[blocks.Block]
     ) -> None:
-        """Put what was chosen in place of the card's buttons."""
+        """Replace the card's buttons with what was chosen."""
         layout = await self._settled_layout(thread, checkpoint, user, shown)
         try:
             await self.workspace.web.call(
@@ -143,7 +143,7 @@ class CheckpointListeners:
     async def _settled_layout(
         self, thread: ThreadKey, checkpoint: str, user: str, shown: list[blocks.Block]
     ) -> list[blocks.Block]:
-        """Return the card without its buttons, with who chose what."""
+        """Return the card without its buttons, with the person and their choice."""
         blank = CheckpointState(thread=thread, checkpoint=checkpoint)
         kept = await self.workspace.message_states.read(blank) or blank
         name = await self.workspace.directory.name(user)

@@ -1,6 +1,6 @@
 """``/footnote why|mute|unmute|forget|settings|help``, and the form with a channel's settings.
 
-Slack's commands name no thread, so they mean the thread in this channel where the person was last answered.
+Slack commands name no thread. They refer to the thread with the person's latest answer in this channel.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ChannelSettingsForm:
-    """Shows what applies in a channel to an admin, and keeps what they choose."""
+    """Shows a channel's effective settings to an admin, and saves what they choose."""
 
     workspace: SlackWorkspace
 
@@ -67,10 +67,10 @@ class ChannelSettingsForm:
                 await self.workspace.messages.post_directly(user, saved)
 
     async def view(self, place: ThreadKey, user: str) -> views.View:
-        """Return the form with what applies in a channel.
+        """Return the form with the channel's effective settings.
 
-        Raises Denied, on record, for who is no admin; NotFound and PlatformUnavailable where Slack does not say who
-        reads there, and so which bases could be chosen.
+        Raises Denied and records it if the user is not an admin. Raises NotFound and PlatformUnavailable if Slack does
+        not say who reads the channel, because the selectable bases depend on that.
         """
         settings = self.workspace.user_actions.settings
         person, is_admin = Person(person_id(place.space, user)), await self.workspace.access.is_admin(user)
@@ -84,11 +84,11 @@ class ChannelSettingsForm:
         return views.settings(now, bases, groups, name, SettingsForm(place.channel), shared=shared)
 
     async def _readers(self, place: ThreadKey, user: str) -> Audience:
-        """Return who reads there, with every open base: an admin chooses among all of them."""
+        """Return the channel's readers with every open base, because an admin chooses among all of them."""
         return replace(await self.workspace.access.audience(place, user), open_bases=None)
 
     async def _channel_name(self, place: ThreadKey) -> str:
-        """Return what the form calls the channel. Raises NotFound and PlatformUnavailable."""
+        """Return the channel's name in the form. Raises NotFound and PlatformUnavailable."""
         try:
             channel = await self.workspace.directory.channel(place.channel)
         except RequestRefused as refusal:
@@ -99,7 +99,7 @@ class ChannelSettingsForm:
         return f"#{channel.name}" if channel.name else "this channel"
 
     async def _save(self, place: ThreadKey, user: str, view: Mapping[str, Any]) -> ChannelSettings:
-        """Keep what the form brought; what applied before. Rights are looked up again. Raises what ``view`` raises."""
+        """Save the form after checking permissions, and return the earlier settings. Raises what ``view`` raises."""
         settings, access = self.workspace.user_actions.settings, self.workspace.access
         await self._channel_name(place)
         person, is_admin = await access.person(place.space, user), await access.is_admin(user)
@@ -112,12 +112,12 @@ class ChannelSettingsForm:
 
 COMMAND = "/footnote"
 NO_THREAD = "I have not answered you in this channel yet. Add the link of a thread to the command."
-LONGEST_ECHO = 40  # characters of a command that is none
+LONGEST_ECHO = 40  # characters of an unknown command that the reply repeats
 NO_KNOWLEDGE = "Knowledge bases are not managed from here."
 
 
 class FootnoteVerb(StrEnum):
-    """What can follow ``/footnote``; of whatever else does it is said that there is none such, with the help."""
+    """The words after ``/footnote``. The reply to any other word is an error with the help."""
 
     WHY = "why"
     MUTE = "mute"
@@ -129,7 +129,7 @@ class FootnoteVerb(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CommandListeners:
-    """Answers ``/footnote``, for the eyes of whoever gave it; and ``/kb`` where there is no knowledge to look after."""
+    """Answers ``/footnote`` to the caller only, and ``/kb`` if there is no knowledge to manage."""
 
     workspace: SlackWorkspace
     settings_form: ChannelSettingsForm
@@ -152,7 +152,7 @@ class CommandListeners:
 
     async def _respond(self, respond: Ack, user: str, text: str) -> None:
         if text:
-            # In a block, a link to a thread stays a link.
+            # A block keeps a link to a thread clickable.
             shown = {"blocks": [section(text)]} if len(text) <= SECTION else {}
             await self.workspace.respond(respond, user, text=text, response_type="ephemeral", **shown)
 
@@ -160,7 +160,7 @@ class CommandListeners:
         return NO_KNOWLEDGE
 
     async def _answer(self, given: SlashCommand) -> str:
-        """Return what to answer; empty when a modal opened instead."""
+        """Return the reply, or an empty string if a modal opened."""
         verb, _, rest = given.text.partition(" ")
         match verb.casefold():
             case FootnoteVerb.WHY:
@@ -205,14 +205,14 @@ class CommandListeners:
         return outcome_text(outcome, await self._link_to(thread))
 
     async def _link_to(self, thread: ThreadKey) -> str:
-        """Return a link to a thread: a command is given beside the threads, so "this thread" would name none."""
+        """Return a link to a thread. A command is given outside threads, so "this thread" would be ambiguous."""
         url = (await self.workspace.directory.identity()).url
         return link(thread_url(url, thread) if url else None, "that thread")
 
     async def _thread(self, given: SlashCommand, rest: str) -> ThreadKey | None:
-        """Return the thread that is meant: of the link, else where this person was last answered here."""
+        """Return the thread in the link, or else the one with this person's latest answer here."""
         channel, root = thread_named_in(rest)
-        if channel:  # only one of this channel: who can give a command here can read here
+        if channel:  # this channel only: a person who can give a command here can read here
             return ThreadKey(PLATFORM, given.team, channel, root) if channel == given.channel else None
         message_states = self.workspace.message_states
         theirs = await message_states.read(LatestOfPerson(channel=given.place, asker=given.person.id))

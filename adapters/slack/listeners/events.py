@@ -1,7 +1,7 @@
-"""Middleware before all listeners: which workspace a request is about, and events, kept before they are acknowledged.
+"""Middleware before all listeners: sets the workspace of each request, and stores events before acknowledging them.
 
-Bolt acknowledges an event before any ``@app.event`` listener runs. So this is a middleware: it answers an event that
-could not be kept with 503, and Slack delivers it again. https://docs.slack.dev/apis/events-api/#retries
+Bolt acknowledges an event before any ``@app.event`` listener runs. This middleware instead answers 503 if an event
+could not be stored, and Slack redelivers it. https://docs.slack.dev/apis/events-api/#retries
 """
 
 import asyncio
@@ -25,14 +25,14 @@ from core.model.errors import FootnoteError
 
 
 class ThreadOrder:
-    """One after another within a thread; threads do not wait for each other."""
+    """Processes the events of a thread in order. Different threads do not wait for each other."""
 
     def __init__(self) -> None:
-        self._last: dict[str, asyncio.Event] = {}  # set when the latest event of a thread is kept, or given up
+        self._last: dict[str, asyncio.Event] = {}  # set when a thread's latest event is stored or given up
 
     @asynccontextmanager
     async def turn(self, thread: str) -> AsyncIterator[None]:
-        """Wait until everything earlier in this thread is done."""
+        """Wait until all earlier events of this thread are done."""
         before, done = self._last.get(thread), asyncio.Event()
         self._last[thread] = done
         try:
@@ -46,7 +46,7 @@ class ThreadOrder:
 
 
 def thread_of(event: Mapping[str, Any]) -> str:
-    """Return the channel and thread of an event. Edits and deletions carry the message inside."""
+    """Return the channel and thread of an event. For edits and deletions, the message is nested."""
     message = event.get("message") or event.get("previous_message") or event
     return f"{event.get('channel', '')}/{message.get('thread_ts') or message.get('ts') or ''}"
 
@@ -56,7 +56,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class EventMiddleware:
-    """Takes in every event of the Events API, in the order of its thread; all else goes on to its listener."""
+    """Processes every event of the Events API in its thread's order. Other requests go on to their listeners."""
 
     directory: Directory
     event_listener: EventListener
@@ -66,13 +66,13 @@ class EventMiddleware:
     _order: ThreadOrder = field(default_factory=ThreadOrder)
 
     def register(self, app: AsyncApp) -> None:
-        """Stand before all listeners of this app."""
+        """Register as middleware before all listeners of this app."""
         app.middleware(self._take)
 
     async def _take(self, body: dict[str, Any], next: Callable[[], Awaitable[None]]) -> BoltResponse | None:  # noqa: A002 - Bolt's name
         team = (await self.directory.identity()).team
         if body.get("type") != "event_callback":
-            # In a shared channel these name the partner's workspace; what is kept is kept for the one we are in.
+            # In a shared channel, these name the partner's workspace. We store everything under our own.
             body |= {"team": {"id": team}, "team_id": team}
             await next()
             return None

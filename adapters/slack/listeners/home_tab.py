@@ -1,6 +1,6 @@
-"""The Home tab with its buttons, and the prompts that a new direct message suggests.
+"""The Home tab with its buttons, and the suggested prompts of a new direct message.
 
-Rights are looked up again with every press: a Home tab may be a day old.
+Every press looks up permissions again, because a Home tab may be a day old.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class HomeTab:
-    """What a person sees when they open the app, and what its buttons do; their outcome is shown on the tab."""
+    """The Home tab and its buttons. The tab shows the outcome of a press."""
 
     workspace: SlackWorkspace
     settings_form: ChannelSettingsForm
@@ -52,7 +52,7 @@ class HomeTab:
     gaps: GapOverview | None = None
 
     async def publish(self, team: str, user: str, outcome: Sequence[Line] = ()) -> None:
-        """Show the Home tab as it is for this person now, and what came of a button that they pressed on it."""
+        """Show this person's current Home tab, with the outcome of a button that they pressed on it."""
         audience, actions = Audience(await self.workspace.access.principals(team, user)), self.workspace.user_actions
         is_admin = await self.workspace.access.is_admin(user)
         contents = HomeContents(
@@ -78,7 +78,7 @@ class HomeTab:
         return admin_buttons(adds=adds, gaps=self.gaps is not None, daily_digest=daily_digest)
 
     async def direct_place(self, team: str, user: str) -> ThreadKey:
-        """Return the direct message with somebody; without a channel where Slack does not open it."""
+        """Return the direct message with a person, without a channel if Slack does not open it."""
         try:
             channel = await self.workspace.messages.direct_channel(user)
         except (RequestRefused, PlatformUnavailable) as error:
@@ -87,7 +87,7 @@ class HomeTab:
         return ThreadKey(PLATFORM, team, channel, "")
 
     async def suggest_prompts(self, team: str, channel: str, user: str) -> None:
-        """Suggest how to begin: what the knowledge holds comes first. Silently nothing where the app is no agent."""
+        """Suggest prompts, with a knowledge base first. Do nothing if the app is not an agent."""
         if not self.workspace.sessions.available:
             return
         audience = await self.workspace.access.audience(ThreadKey(PLATFORM, team, channel, ""), user)
@@ -105,10 +105,10 @@ class HomeTab:
         except (RequestRefused, PlatformUnavailable) as error:
             log.debug("prompts_not_set", reason=str(error))
 
-    # --- its buttons
+    # --- buttons
 
     def register(self, app: AsyncApp) -> None:
-        """Register each button, and the form in which a channel is chosen."""
+        """Register each button, and the form that asks for a channel."""
         app.action(home_view.ADD)(self._listener(self._add_knowledge))
         app.action(home_view.SETTINGS)(self._listener(self._choose_channel))
         app.action(home_view.GAPS)(self._listener(self._show_gaps))
@@ -129,7 +129,7 @@ class HomeTab:
         return listener
 
     async def _submit_channel(self, ack: Ack, body: Body) -> None:
-        """Show the settings of the chosen channel in place of that form."""
+        """Replace that form with the settings of the chosen channel."""
         (team, user), channel = sender_of(body), home_view.read_channel(body["view"])
         try:
             async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
@@ -140,7 +140,7 @@ class HomeTab:
         await acknowledge(ack, view=view)
 
     async def _add_knowledge(self, press: Press) -> None:
-        """Open the form for adding, as ``/kb`` alone does."""
+        """Open the form for adding documents, like ``/kb`` alone."""
         if self.knowledge is None:
             return
         shown = await self.knowledge.open_form(SlashCommand(press.thread.space, "", press.user, "", press.trigger_id))
@@ -148,14 +148,14 @@ class HomeTab:
             await self.publish(press.thread.space, press.user, shown.outcome)
 
     async def _choose_channel(self, press: Press) -> None:
-        """Ask first for the channel: settings are a channel's. Raises Denied and ViewNotOpened."""
+        """Ask for the channel first, because settings belong to a channel. Raises Denied and ViewNotOpened."""
         person = await self.workspace.access.person(press.thread.space, press.user)
         is_admin = await self.workspace.access.is_admin(press.user)
         await self.workspace.user_actions.settings.require_admin(person, "home", is_admin=is_admin)
         await self.workspace.open_view(press.trigger_id, home_view.choose_channel())
 
     async def _show_gaps(self, press: Press) -> None:
-        """Show what the documents cannot answer yet; it may take seconds to count. Raises ViewNotOpened."""
+        """Show what the documents cannot answer yet. Counting may take seconds. Raises ViewNotOpened."""
         if self.gaps is None:
             return
         gaps = self.gaps
@@ -169,7 +169,7 @@ class HomeTab:
         await show_in_modal(self.workspace, press.trigger_id, home_view.CANNOT_ANSWER, lines)
 
     async def _set_daily(self, press: Press) -> None:
-        """Tell this admin of proposals once a day, in their direct message, or no more. Raises Denied."""
+        """Turn this admin's daily direct message about proposals on or off. Raises Denied."""
         settings, wanted = self.workspace.user_actions.settings, press.value == "yes"
         place = await self.direct_place(press.thread.space, press.user)
         if not place.channel:

@@ -1,7 +1,7 @@
-"""``/kb``: which commands, forms, buttons and menus there are, and how each is acknowledged.
+"""Listeners for ``/kb``: its command, forms, buttons and menus, and how each is acknowledged.
 
-A form is acknowledged when what it brings is kept, so that a person who sees it close can rely on it. Commands and
-presses are acknowledged at once: who gave them sees the reply, or that there is none, and can press again.
+A form is acknowledged once its content is stored, so a form that closes was accepted. Commands and presses are
+acknowledged at once. Their sender sees the reply or its absence, and can try again.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeListeners:
-    """Acknowledges, has ``SlackKnowledge`` do it, and shows the reply: of a press on a Home tab, on that tab."""
+    """Acknowledges, calls ``SlackKnowledge``, and shows the reply; for a press on a Home tab, on that tab."""
 
     workspace: SlackWorkspace
     knowledge: SlackKnowledge
@@ -54,7 +54,7 @@ class KnowledgeListeners:
             await self._respond(respond, given.user, await self.knowledge.command(given))
 
     async def _press(self, ack: Ack, body: Body, respond: Ack) -> None:
-        """Show the reply in place of the one that was pressed on."""
+        """Replace the message with the pressed button by the reply."""
         await ack()
         press = Press.of(body)
         if press.on_home_tab:
@@ -69,7 +69,7 @@ class KnowledgeListeners:
             await self.home_tab.publish(press.thread.space, press.user, reply.outcome)
 
     async def _cancel(self, ack: Ack, body: Body, respond: Ack) -> None:
-        """Cancel a job: its card shows it, and a failure is reported below."""
+        """Cancel a job. Its card shows that; a failure is reported below."""
         await ack()
         press = Press.of(body)
         async with report_errors(partial(self._respond_text, respond, press.user)):
@@ -88,7 +88,7 @@ class KnowledgeListeners:
         await self._respond(respond, user, text_reply(text), in_place=in_place)
 
     async def _respond(self, respond: Ack, user: str, reply: KbReply | None, *, in_place: bool = False) -> None:
-        """Show a reply to the one who asked, which Slack takes for half an hour; ``in_place`` of what stood there.
+        """Show a reply to the caller, which Slack allows for half an hour. ``in_place`` replaces the previous message.
 
         https://docs.slack.dev/interactivity/handling-user-interaction
         """

@@ -27,14 +27,14 @@ NOT_ANSWERABLE = "I cannot answer that message."
 
 @dataclass(frozen=True, slots=True)
 class ShortcutListeners:
-    """Each is told to whoever chose it, for their eyes alone."""
+    """Handles the shortcuts, and replies to the person who chose them only."""
 
     workspace: SlackWorkspace
     event_listener: EventListener
     knowledge: SlackKnowledge | None = None
 
     def register(self, app: AsyncApp) -> None:
-        """Register both by their callback ids."""
+        """Register both shortcuts by their callback ids."""
         app.shortcut(ANSWER_THIS)(self._listener(self._answer_this))
         app.shortcut(ADD_TO_KNOWLEDGE)(self._listener(self._add_to_knowledge))
 
@@ -62,7 +62,7 @@ class ShortcutListeners:
             )
 
     async def _answer_this(self, body: Body) -> KbReply:
-        """Answer a message that somebody else wrote, as a question of whoever chose this."""
+        """Answer another person's message as a question of the person who chose the shortcut."""
         thread, person, chosen = await self._message_of(body)
         us = await self.workspace.directory.identity()
         if chosen.get("user") == us.user:
@@ -76,17 +76,17 @@ class ShortcutListeners:
         if message is None:
             return text_reply(NOT_ANSWERABLE)
         subject = f"{message.id}:{body.get('action_ts', '')}"
-        message = replace(message, reply_target=replace(message.reply_target, about=message.id))  # its files are read
+        message = replace(message, reply_target=replace(message.reply_target, about=message.id))  # to read its files
         result = await self.event_listener.put_shortcut(message, subject, person)
         return text_reply(result.reply)
 
     async def _add_to_knowledge(self, body: Body) -> KbReply:
-        """Propose the thread of a message for the knowledge."""
+        """Propose a message's thread for the knowledge."""
         thread, person, _ = await self._message_of(body)
         return text_reply(NO_PROPOSALS) if self.knowledge is None else await self.knowledge.propose(thread, person)
 
     async def _message_of(self, body: Body) -> tuple[ThreadKey, Person, Mapping[str, Any]]:
-        """Return the message's thread, who chose the shortcut, and the message."""
+        """Return the message's thread, the person who chose the shortcut, and the message."""
         message: Mapping[str, Any] = body.get("message") or {}
         root = str(message.get("thread_ts") or message.get("ts") or "")
         team = str(body["team"]["id"])

@@ -1,4 +1,4 @@
-"""What all listeners share: error reports, modals whose content takes a moment, and background tasks."""
+"""Helpers of all listeners: error reports, modals whose content takes a moment, and background tasks."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
@@ -15,8 +15,7 @@ from adapters.slack.workspace import SlackWorkspace
 from core.model.errors import WENT_WRONG, FootnoteError, Unavailable
 
 TRY_AGAIN = "I cannot reach my memory right now. Please try again in a moment."
-# Slack wants to be answered within 3 seconds:
-# https://docs.slack.dev/interactivity/handling-user-interaction
+# Slack requires an answer within 3 seconds: https://docs.slack.dev/interactivity/handling-user-interaction
 ACKNOWLEDGE_SECONDS = 2.5
 
 log = structlog.get_logger(__name__)
@@ -24,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 @asynccontextmanager
 async def report_errors(report: Callable[[str], Awaitable[object]]) -> AsyncIterator[None]:
-    """Tell ``report`` why the body failed; nothing is raised from here."""
+    """Report to ``report`` why the body failed. Never raises."""
     words = ""
     try:
         yield
@@ -45,7 +44,7 @@ async def report_errors(report: Callable[[str], Awaitable[object]]) -> AsyncIter
 
 
 async def ignore(_: str) -> None:
-    """Report nothing: the person has read it already."""
+    """Report nothing, because the person has already read it."""
 
 
 def form_listener(
@@ -54,9 +53,9 @@ def form_listener(
     announce: Callable[[FormResult, str], Awaitable[None]],
     field: str,
 ) -> Callable[..., Awaitable[None]]:
-    """Return the listener of a form: it is acknowledged once ``submit`` has kept what it brings.
+    """Return a form's listener, which acknowledges once ``submit`` has stored the content.
 
-    Where that takes too long, ``field`` says so, and ``reopen`` lets the form be sent again.
+    If that takes too long, ``field`` shows an error and ``reopen`` lets the person submit again.
     """
 
     async def listener(ack: Ack, body: Body) -> None:
@@ -66,14 +65,14 @@ def form_listener(
         except (Unavailable, TimeoutError) as error:
             log.warning("form_not_kept", reason=str(error) or "timeout")
             await acknowledge(ack, errors={field: TRY_AGAIN})
-            async with report_errors(ignore):  # the form says it already
+            async with report_errors(ignore):  # the form already says it
                 await reopen(body)
             return
         if result.errors:
             await acknowledge(ack, errors=result.errors)
             return
         await ack()
-        async with report_errors(ignore):  # what was accepted is kept, and its card follows
+        async with report_errors(ignore):  # the content is stored, and its card follows
             await announce(result, sender_of(body)[1])
 
     return listener
@@ -85,7 +84,7 @@ ONE_MOMENT = "One moment…"
 async def show_in_modal(
     workspace: SlackWorkspace, trigger_id: str, title: str, make: Callable[[], Awaitable[views.View]]
 ) -> None:
-    """Open a modal, then show in it what ``make`` makes, or why it could not. Raises ViewNotOpened."""
+    """Open a modal, then show in it the view from ``make`` or why that failed. Raises ViewNotOpened."""
     view_id = await workspace.open_view(trigger_id, views.note(title, ONE_MOMENT))
 
     async def show(view: views.View) -> None:
@@ -95,17 +94,17 @@ async def show_in_modal(
         await show(await make())
 
 
-MOST_TASKS = 200  # a Home tab, a word to one person: of more, Slack asks again or the person does
+MOST_TASKS = 200  # Home tabs and private notes: if one is dropped, Slack or the person asks again
 
 
 class BackgroundTasks:
-    """Tasks that nobody waits for; what fails in one is logged."""
+    """Background tasks that nobody waits for. Failures are logged."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Begin it now; with MOST_TASKS under way it is dropped, which is logged."""
+        """Start the task now. If MOST_TASKS are running, drop it and log that."""
         if len(self._tasks) >= MOST_TASKS:
             work.close()
             log.warning("too_many_background_tasks")
@@ -115,7 +114,7 @@ class BackgroundTasks:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """End all that are under way."""
+        """Cancel all running tasks."""
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""What is kept of an answer in Slack: which messages show it, how far it is, and what leads from them back to it."""
+"""Records of an answer in Slack: the messages that show it, its stage, and lookups from a message to its question."""
 
 from dataclasses import dataclass, field
 
@@ -8,17 +8,17 @@ from core.model.records import PERSON, THREAD, AnswerStage, ChatQuestionState, R
 
 @dataclass(frozen=True, kw_only=True)
 class SlackQuestionState(ChatQuestionState):
-    """The messages that show one answer, by their ``ts``. ``channel`` is kept of a direct message alone."""
+    """The messages that show one answer, by their ``ts``. ``channel`` is stored for a direct message only."""
 
     stage: AnswerStage = field(default=AnswerStage.UNSEEN, metadata={"stored": "state"})
     first: str = field(default="", metadata={"stored": "ts"})
     channel: str = field(default="", metadata={"stored": "direct"})
-    edit: str = ""  # the delivery of the last edit that called it off
+    edit: str = ""  # delivery id of the latest edit that cancelled the work
 
 
 @dataclass(frozen=True, kw_only=True)
 class VisibleAnswer(Record, place="{thread}", subject="shown:{ts}"):
-    """Which question a message of ours is the answer to: a stop names only that message."""
+    """The question that a message of ours answers. A stop names only that message."""
 
     thread: ThreadKey = field(metadata=THREAD)
     ts: str
@@ -28,7 +28,7 @@ class VisibleAnswer(Record, place="{thread}", subject="shown:{ts}"):
 
 @dataclass(frozen=True, kw_only=True)
 class CurrentAnswer(Record, place="{thread}", subject="current"):
-    """The question that was answered last in a thread: a stop may name only that thread."""
+    """The latest question answered in a thread. A stop may name only the thread."""
 
     thread: ThreadKey = field(metadata=THREAD)
     subject: str = ""
@@ -37,7 +37,7 @@ class CurrentAnswer(Record, place="{thread}", subject="current"):
 
 @dataclass(frozen=True, kw_only=True)
 class LatestInChannel(Record, place="{channel}", subject="latest"):
-    """The thread in which somebody was answered last in a channel; ``channel`` is the key of a thread without one."""
+    """The thread of the latest answer in a channel. ``channel`` is a thread key without a thread."""
 
     channel: ThreadKey
     thread: ThreadKey | None = field(default=None, metadata=THREAD)
@@ -47,7 +47,7 @@ class LatestInChannel(Record, place="{channel}", subject="latest"):
 
 @dataclass(frozen=True, kw_only=True)
 class PartnersMentioned(Record, place="{channel}", subject="partners", installation=True):
-    """That an answer in a channel said that people of another organization read it."""
+    """The record that an answer told a channel that people of another organization read it."""
 
     channel: ThreadKey
     at: float = 0.0  # seconds since the epoch
@@ -55,7 +55,7 @@ class PartnersMentioned(Record, place="{channel}", subject="partners", installat
 
 @dataclass(frozen=True, kw_only=True)
 class LatestOfPerson(Record, place="{channel}", subject="latest:{asker}"):
-    """The thread in which one person was answered last in a channel: commands cannot name one."""
+    """The thread of one person's latest answer in a channel, because a command names no thread."""
 
     channel: ThreadKey
     asker: str = field(metadata=PERSON)

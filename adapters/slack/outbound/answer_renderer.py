@@ -1,4 +1,4 @@
-"""How the messages of one answer look in Slack: pure, from what there is to show to blocks."""
+"""Rendering of one answer's messages as Slack blocks. Pure functions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,15 +12,15 @@ from core.model.inquiry import Checkpoint
 from core.ports.chat import AnswerPlace, Concluded, End, Failed, Offered, Work
 from core.service.actions.wording import CARD_OVER
 
-MOST_SHOWN = 9_000  # characters of a text in the making; a message fails near 13,200, and the end shows all of it
+MOST_SHOWN = 9_000  # characters of unfinished text; a message fails near 13,200, and the final message shows all of it
 LONGEST_UPDATE = 4_000  # characters of ``text`` that chat.update takes
-LONGEST_TEXT = 12_000  # characters of a message without blocks; Slack would cut one at 40,000
+LONGEST_TEXT = 12_000  # characters of a message without blocks; Slack cuts at 40,000
 MOST_QUOTED = 300  # characters of the question, in a direct message about it
 
 
 @dataclass(frozen=True, slots=True)
 class SlackMessage:
-    """One message: its blocks, and the text that notifications show, or all of it without blocks."""
+    """One message: blocks, and the text for notifications. Without blocks, the text is the whole message."""
 
     text: str
     blocks: list[Block] = field(default_factory=list)
@@ -28,17 +28,17 @@ class SlackMessage:
 
 @dataclass(slots=True)
 class SlackRenderer:
-    """``core.ports.chat.Renderer`` for one question. What is looked up before the end is set from outside."""
+    """``core.ports.chat.Renderer`` for one question. The caller sets what must be looked up before the end."""
 
     question: str
     message: str  # the question's id, which a stop names
-    above: list[Block]  # the question, where it stands in no message
-    heading: list[Block] = field(default_factory=list)  # the same, also where others have written since
+    above: list[Block]  # the question, if no message contains it
+    heading: list[Block] = field(default_factory=list)  # the same, also if others have written since
     partners: str = ""  # what to say about readers of another organization
     offers_handoff: bool = False
 
     def progress(self, work: Work, place: AnswerPlace) -> SlackMessage:
-        """Return the work as it goes; where nothing can be edited, that the answer comes."""
+        """Return the progress. In an ephemeral message, which cannot be edited, announce the answer instead."""
         if place.mode is ReplyMode.PRIVATE:
             coming = "Looking that up. The answer will be visible to you only."
             return SlackMessage("Looking…", [blocks.context(coming)])
@@ -47,7 +47,7 @@ class SlackRenderer:
         return SlackMessage("Looking…", [*self.above, *going])
 
     def end(self, end: End, work: Work, place: AnswerPlace) -> Sequence[SlackMessage]:
-        """Return the end; in a direct message without buttons: they would be pressed in another thread than theirs."""
+        """Return the final messages. A direct message gets no buttons, because they would act on the wrong thread."""
         match end:
             case Concluded():
                 text, layouts = end.answer.text, self._answer(end, work, private=place.mode is ReplyMode.PRIVATE)
@@ -75,7 +75,7 @@ class SlackRenderer:
         return [*self.heading, *blocks.notice_lines(notices, end.answer)]
 
     def _failure(self, end: Failed, work: Work) -> list[Block]:
-        """Return that it did not work, under which trace, below what was streamed so far."""
+        """Return the failure message and its trace id, below the text streamed so far."""
         written = safe_markdown(work.written)[: blocks.PART]
         shown = [blocks.markdown(written)] if written.strip() and work.streaming else []
         said = [blocks.section(escape(end.message)), blocks.context(f"trace {end.trace_id}")]
@@ -86,7 +86,7 @@ class SlackRenderer:
         return blocks.context(f"I could not answer where you asked: {escape(place.because)}. You asked: “{asked}”")
 
     def below_stream(self, end: Concluded, work: Work) -> SlackMessage | None:
-        """Return what is missing below a stream that shows the very text; None where it does not."""
+        """Return what belongs below a stream that shows exactly this text, or None if the stream does not."""
         parts = blocks.answer_parts(end.answer)
         is_same = len(parts) == 1 and safe_markdown(work.written).strip() == parts[0].strip()
         if not is_same or self._above_answer(end, work) or blocks.has_links(parts[0], end.answer):
@@ -94,12 +94,12 @@ class SlackRenderer:
         return SlackMessage("", blocks.foot(end.answer, end.trace_id, handoff=self.offers_handoff, private=False))
 
     def closed_card(self, card: Checkpoint) -> SlackMessage:
-        """Return a card whose time is over: its words without its choices."""
+        """Return an expired card: its text without its choices."""
         said = [blocks.markdown(escape(card.message)), blocks.context(CARD_OVER)]
         return SlackMessage(CARD_OVER, [*self.above, *said])
 
     def plain(self, payload: SlackMessage, *, edited: bool) -> SlackMessage | None:
-        """Return the same words without blocks."""
+        """Return the same text without blocks, or None if it is too long for an edit."""
         text = blocks.plain_text(payload.blocks)
         if edited:
             return SlackMessage(text) if len(text) <= LONGEST_UPDATE else None

@@ -1,7 +1,7 @@
-"""Slack as the delivery engine uses it: messages of one answer, and the stream that the first of them may be.
+"""Slack as the delivery engine uses it: the messages of one answer, and the stream that may be the first of them.
 
-Slack may refuse any of these calls with a word that nobody has met before: that may be about the content or about the
-place (``Refusal.OTHER``). Two things are no refusals: a token that is not accepted and an error on Slack's own side.
+Slack may refuse any of these calls with an unknown error code. The cause may be the content or the place
+(``Refusal.OTHER``). Two cases are not refusals: a rejected token, and a server error of Slack.
 https://docs.slack.dev/reference/methods/chat.postMessage/#errors
 """
 
@@ -34,10 +34,10 @@ from core.ports.chat import AnswerPlace, CallRefused, Concluded, End, NoAnswer, 
 from core.ports.message_state import MessageStateStore
 
 METADATA = "footnote"
-MOST_SEARCHED = 200  # messages since the question among which a lost one is looked for
-STREAM_SECONDS = 0.8  # between two pieces of one stream
-CHECK_SECONDS = 0.2  # between two checks of whether one more call is within the rate limit
-MOST_STREAMED = 9_000  # characters shown live; a message fails near 13,200, and the end shows all of it anyway
+MOST_SEARCHED = 200  # messages since the question that a search for a lost message reads
+STREAM_SECONDS = 0.8  # between two pieces of a stream
+CHECK_SECONDS = 0.2  # between two checks of the rate limit
+MOST_STREAMED = 9_000  # characters shown live; a message fails near 13,200, and the final message shows all of it
 NOT_PRIVATELY = "Slack does not show you a private message there"
 _ABOUT_CONTENT = (
     "invalid_blocks", "invalid_attachments", "invalid_metadata", "invalid_arguments", "metadata_", "markdown_text",
@@ -50,7 +50,7 @@ log = structlog.get_logger(__name__)
 
 
 class Workspace(Protocol):
-    """What an answer needs of the workspace around it."""
+    """The parts of the workspace that an answer needs."""
 
     @property
     def web(self) -> WebClient:
@@ -58,39 +58,39 @@ class Workspace(Protocol):
 
     @property
     def sessions(self) -> AgentSessions:
-        """The states of agent sessions, where the app is an agent."""
+        """The agent session states, if the app is an agent."""
 
     async def bot_user_id(self) -> str:
         """Return our own user id."""
 
     async def partner_notice(self, thread: ThreadKey) -> str:
-        """Return what the first answer in a channel says when another organization reads there; empty in all others."""
+        """Return the notice for a channel's first answer if another organization reads the channel; otherwise empty."""
 
     async def keep_partners_mentioned(self, thread: ThreadKey) -> None:
-        """Keep that they were mentioned: no later answer says it again."""
+        """Record that the notice was shown, so that later answers do not repeat it."""
 
     async def name_of(self, user: str) -> str:
-        """Return the name that others see of somebody."""
+        """Return a person's display name."""
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """Return what applies in a place."""
+        """Return the effective settings of a place."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlackQuestion:
-    """One question in Slack: who asked it where, and so where its answer goes."""
+    """One question in Slack: who asked it and where, which is where its answer goes."""
 
     thread: ThreadKey
     asker: Person
-    ts: str  # of the message that it stands in
+    ts: str  # of the message that contains it
     text: str
     direct: bool
     private: bool
-    suggested: bool = False  # the question was pressed: it stands in no message, so the answer says it
+    suggested: bool = False  # the question comes from a button, so no message contains it and the answer repeats it
 
     @property
     def heading(self) -> list[blocks.Block]:
-        """What stands above the answer: the question, where it stands nowhere else."""
+        """The line above the answer that repeats a question that no message contains."""
         return [blocks.asked_line(self.asker.name, self.text)] if self.suggested else []
 
     @property
@@ -115,7 +115,7 @@ class SlackSurface:
 
     workspace: Workspace
     question: SlackQuestion
-    message: str  # the question's id, by which our messages are found again
+    message: str  # the question's id, which identifies our messages
     trace_id: str
     message_states: MessageStateStore
     is_private: bool = False
@@ -130,7 +130,7 @@ class SlackSurface:
         return self.home, first
 
     async def next_place(self, mode: ReplyMode) -> AnswerPlace | None:
-        """Return the direct message with the asker. Without the right to open one, the person's id is its channel."""
+        """Return the direct message with the asker. Without the scope to open it, its channel is the person's id."""
         if mode is not ReplyMode.DIRECT:
             return None
         try:
@@ -140,13 +140,13 @@ class SlackSurface:
         return AnswerPlace(mode, str(answer["channel"]["id"]))
 
     async def is_deleted(self, place: AnswerPlace) -> bool:
-        """Return False: Slack deletes no threads, so the answer goes to the direct message."""
+        """Return False: Slack does not delete threads, so a refused answer goes to the direct message."""
         return False
 
     async def post(self, place: AnswerPlace, payload: SlackMessage, key: PartKey) -> str:
-        """Post a message, and return its id: its ``ts``, with its channel before it where the place is a person's id.
+        """Post a message and return its ``ts``, prefixed with its channel if the place is a person's id.
 
-        The id of a message that only the asker sees is empty.
+        The id of an ephemeral message is empty.
         """
         if place.mode is ReplyMode.PRIVATE:
             await self._post_privately(payload)
@@ -160,7 +160,7 @@ class SlackSurface:
         return str(answer["ts"]) if channel == place.channel else f"{channel}/{answer['ts']}"
 
     async def _post_privately(self, payload: SlackMessage) -> None:
-        """Show it to the asker alone. Nothing tells whether they saw it: without a response the delivery waits."""
+        """Show the message to the asker only. Raises PlatformUnavailable without an answer."""
         place = await ephemeral_place(self.workspace.web, self.question.thread, self.question.user)
         shown = {"blocks": blocks.with_thread(payload.blocks, self.question.root)} if payload.blocks else {}
         try:
@@ -173,7 +173,7 @@ class SlackSurface:
     async def edit(
         self, place: AnswerPlace, message: str, payload: SlackMessage, *, number: int = 0, once: bool = False
     ) -> None:
-        """Replace what a message shows. The client has tried again by itself where Slack could not be reached."""
+        """Replace a message's content. The client already retries if Slack is unreachable."""
         given: dict[str, Any] = {**_address(place, message), "text": payload.text, "blocks": payload.blocks}
         given["link_names"] = False
         if once:
@@ -183,17 +183,17 @@ class SlackSurface:
             given["metadata"] = self.metadata(_part(place, PartKey(number)))
         try:
             await self._call("chat.update", **given)
-        except SlackServerError:  # again and again, over this one message
+        except SlackServerError:  # repeated server errors for this one message
             raise
         except NoAnswer as error:
             raise PlatformUnavailable(str(error)) from None
 
     async def delete(self, place: AnswerPlace, message: str) -> None:
-        """Delete a message, as far as Slack lets us."""
+        """Delete a message if Slack allows it."""
         await self._call("chat.delete", **_address(place, message))
 
     async def find(self, place: AnswerPlace, key: PartKey, known: Collection[str]) -> str:
-        """Return the ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
+        """Return the id of a message of ours that was posted but not recorded, or an empty string."""
         if place.mode is ReplyMode.PRIVATE:
             return ""
         where = {"channel": _channel(place, known)}
@@ -217,23 +217,24 @@ class SlackSurface:
         return ""
 
     async def _is_part(self, ts: str, metadata: Mapping[str, Any], part: str) -> bool:
-        """Return whether a message of ours is this part of this answer, and not of another in the same thread."""
+        """Return whether a message of ours is this part of this answer, not of another answer in the thread."""
         if metadata.get("event_type") == METADATA:
             payload = metadata.get("event_payload") or {}
             return payload.get("question") == self.message and str(payload.get("part")) == part
         if metadata or part != "0":
             return False
-        # A stream has no metadata until it ends. Whose it is was kept, unless that was lost: then it may be this one.
+        # A stream has no metadata until it ends. Its question was recorded unless that record was lost; then it may
+        # match.
         shown = await self.message_states.read(VisibleAnswer(thread=self.question.thread, ts=ts))
         return shown is None or shown.subject == self.message
 
     def metadata(self, part: str = "0") -> dict[str, Any]:
-        """Return the metadata by which a message is found again."""
+        """Return the metadata that identifies a message later."""
         payload = {"question": self.message, "trace": self.trace_id, "part": part}
         return {"event_type": METADATA, "event_payload": payload}
 
     async def others_wrote(self) -> bool:
-        """Return whether somebody else has written in the thread since the question; no where Slack does not say."""
+        """Return whether somebody else has written in the thread since the question; False if Slack does not say."""
         since = {"channel": self.question.channel, "ts": self.question.root, "oldest": self.question.ts}
         try:
             answer = await self.workspace.web.call_once("conversations.replies", **since, limit=MOST_SEARCHED)
@@ -254,7 +255,7 @@ class SlackSurface:
             raise _refused(refusal) from None
 
     async def _call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Call until there is an answer. Raises as ``translated``."""
+        """Call with retries. Raises as ``translated`` does."""
         with translated():
             return await self.workspace.web.call(method, **arguments)
 
@@ -273,7 +274,7 @@ class SlackStream:
         return safe_markdown(written)
 
     async def start(self, step: Step) -> str:
-        """Begin a stream. What is above the answer of a suggested question, a stream cannot show."""
+        """Start a stream. A stream cannot show the heading of a suggested question."""
         question, workspace = self.surface.question, self.surface.workspace
         if question.suggested:
             raise CallRefused(Refusal.OTHER, "A stream shows no heading.")
@@ -290,14 +291,14 @@ class SlackStream:
         return str((await self.surface.call_once("chat.startStream", **arguments))["ts"])
 
     async def append(self, message: str, steps: Sequence[Step], text: str) -> None:
-        """Show more."""
+        """Append steps and text to the stream."""
         channel = self.surface.question.channel
         await self.surface.call_once("chat.appendStream", channel=channel, ts=message, chunks=_chunks(steps, text))
 
     async def stop(
         self, message: str, steps: Sequence[Step] = (), text: str = "", below: SlackMessage | None = None
     ) -> None:
-        """End it; its message is found by its metadata from now on."""
+        """End the stream and set the metadata that identifies its message from now on."""
         shown = {"chunks": _chunks(steps, text) or None, "blocks": below.blocks} if below is not None else {}
         channel, metadata = self.surface.question.channel, self.surface.metadata()
         try:
@@ -308,7 +309,7 @@ class SlackStream:
             raise _refused(refusal) from None
 
     def below(self, end: End, work: Work) -> SlackMessage | None:
-        """Return the sources and buttons, where the stream shows the whole text and nothing has to be above it."""
+        """Return the sources and buttons if the stream shows the whole text and nothing belongs above it."""
         if not isinstance(end, Concluded):
             return None
         if not self.surface.workspace.sessions.available_in(self.surface.question.channel):
@@ -325,13 +326,13 @@ def _is_direct(place: AnswerPlace) -> bool:
 
 
 def _address(place: AnswerPlace, message: str) -> dict[str, str]:
-    """Return the channel and ``ts`` of a message. Slack takes a person's id for a channel only to post there."""
+    """Return the channel and ``ts`` of a message. Slack accepts a person's id as a channel only for posting."""
     channel, _, ts = message.rpartition("/")
     return {"channel": channel or place.channel, "ts": ts}
 
 
 def _channel(place: AnswerPlace, messages: Collection[str]) -> str:
-    """Return the channel to read: that of the messages posted in this place, where the place is a person's id."""
+    """Return the channel to read. If the place is a person's id, take the channel of the messages posted there."""
     return next((one.rpartition("/")[0] for one in messages if "/" in one), "") or place.channel
 
 
@@ -341,7 +342,7 @@ def _part(place: AnswerPlace, key: PartKey) -> str:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Raise CallRefused for what concerns this call, PlatformUnavailable for what concerns every call."""
+    """Raise CallRefused for problems of this call, PlatformUnavailable for problems of every call."""
     try:
         yield
     except RequestRefused as refusal:
@@ -353,7 +354,7 @@ def translated() -> Iterator[None]:
 
 
 def _refused(refusal: RequestRefused) -> CallRefused:
-    """Return Slack's refusal in the engine's terms, and in words for people."""
+    """Return Slack's refusal in the delivery engine's terms, with text for people."""
     log.info("slack_refused", reason=str(refusal))
     words = reason_in_words(refusal.error)
     if refusal.retry_after:

@@ -1,4 +1,4 @@
-"""One answer in Slack: the delivery engine over Slack's messages, and what a workspace keeps and looks up beside it."""
+"""One answer in Slack: the delivery engine over Slack's messages, and its hooks into the workspace."""
 
 import time
 from collections.abc import Sequence
@@ -25,12 +25,12 @@ from core.service.channel_settings import AnswerVisibility, answer_visibility
 from core.service.delivery.delivery import AnswerDelivery
 from core.service.delivery.pacing import LIMITS, PacingLimits
 
-QUICK_SECONDS = 5.0  # an answer that follows a new question so soon needs no word of what it answers
-POST_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds before a message whose fate is unknown is tried again
+QUICK_SECONDS = 5.0  # an answer that arrives this soon after a new question need not repeat the question
+POST_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds before each retry of a message whose outcome is unknown
 MANNERS = Manners(
     edit_seconds=1.5,
     opening=POST_PAUSES,
-    editing=(),  # the Web API's client tries again by itself
+    editing=(),  # the Web API client retries by itself
     posting=POST_PAUSES,
     blind=frozenset({ReplyMode.PRIVATE}),
     optional_sign=False,
@@ -86,13 +86,13 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
     async def left_card(self) -> SlackMessage | None:
         blank = CheckpointState(thread=self.question.thread, checkpoint=self.message_state.kept.checkpoint)
         card = await self.message_state.store.read(blank) or blank
-        if card.chosen:  # the card was replaced when the button was pressed
+        if card.chosen:  # the pressed button already replaced the card
             return None
         words = "Continued below."
         return SlackMessage(words, [blocks.markdown(card.card or "…"), blocks.context(words)])
 
     def beside(self, message: str) -> Sequence[Record]:
-        """Return whose it is: a stop names only the message, or only the thread."""
+        """Return the records that lead to the question: a stop names only the message or only the thread."""
         thread, subject, asker = self.question.thread, self.surface.message, self.question.asker.id
         return (
             VisibleAnswer(thread=thread, ts=message, subject=subject, asker=asker),
@@ -100,7 +100,7 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
         )
 
     async def remember(self, place: AnswerPlace, messages: Sequence[str]) -> None:
-        """Keep whose the later messages are: a search for another answer's first message must not take them."""
+        """Record whose the later messages are, so that a search for another answer's first message skips them."""
         thread, subject, asker = self.question.thread, self.surface.message, self.question.asker.id
         later = [VisibleAnswer(thread=thread, ts=one, subject=subject, asker=asker) for one in messages[1:]]
         if later:
@@ -119,7 +119,7 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
         await self._remember_latest()
 
     async def _heading(self) -> list[blocks.Block]:
-        """Return whose question it is, where that stands in no message or others have written since."""
+        """Return a heading with the question if no message contains it or others have written since."""
         question = self.question
         if question.suggested or question.direct:
             return question.heading
@@ -129,7 +129,7 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
         return [blocks.asked_line(await self.workspace.name_of(question.user), question.text)]
 
     async def _keep_card(self, end: Offered) -> None:
-        """Keep the card's words: they stay when a choice was made."""
+        """Store the card's text, which stays when a choice is made."""
         card = CheckpointState(
             thread=self.question.thread,
             checkpoint=end.checkpoint.id,
@@ -139,7 +139,7 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
         await self.message_state.store.save(card, fence=self.message_state.fence)
 
     async def _remember_latest(self) -> None:
-        """Keep where this person was last answered in this channel: commands cannot name a thread."""
+        """Record where this person's latest answer in the channel is, because commands cannot name a thread."""
         thread, asker, trace = self.question.thread, self.question.asker.id, self.surface.trace_id
         channel = channel_key(thread)
         await self.message_state.store.save(
@@ -159,5 +159,5 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
 
 
 def channel_key(thread: ThreadKey) -> ThreadKey:
-    """Return the key under which things about a whole channel are kept beside its threads."""
+    """Return the key for records of a whole channel."""
     return replace(thread, thread="")

@@ -1,6 +1,6 @@
-"""What messages look like: pure functions from answers, checkpoints and steps to Block Kit.
+"""Block Kit for messages: pure functions from answers, checkpoints and steps.
 
-Limits are Slack's: 50 blocks a message, 3,000 characters a section, 12,000 of ``markdown`` and about 13,200 in total.
+Slack's limits: 50 blocks a message, 3,000 characters a section, 12,000 of ``markdown`` and about 13,200 in total.
 https://docs.slack.dev/reference/block-kit/blocks
 """
 
@@ -21,11 +21,11 @@ from core.service.text_splitter import split_markdown
 
 Block = dict[str, Any]
 
-PART = 8_500  # characters of escaped Markdown in one message: leaves room for the sources below the last part
-SECTION = 2_900  # characters of a section, of which Slack takes 3,000: the sanitizer may still add some
-FALLBACK = 2_900  # characters of the text that notifications and screen readers take
+PART = 8_500  # characters of escaped Markdown per message; leaves room for the sources below the last part
+SECTION = 2_900  # characters of a section, of Slack's 3,000: the sanitizer may add some
+FALLBACK = 2_900  # characters of the text for notifications and screen readers
 TASK = 250  # characters of a task's title or output
-MOST_SOURCES = 12  # below one answer; *Show quotes* has all
+MOST_SOURCES = 12  # below one answer; *Show quotes* lists all
 MOST_NOTICES = 5
 BUTTON = 75  # characters of a label: https://docs.slack.dev/reference/block-kit/block-elements/button-element
 
@@ -34,13 +34,13 @@ STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE, FOLLOW_UP, AGAIN, OWNER = (
     for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share", "follow_up", "again", "owner")
 )
 MUTE_NOTICES, OPEN_THREAD = "footnote_mute_notices", "footnote_open_thread"
-OFFER = "footnote_offer"  # with the action behind it
-CHOICES = "footnote_choices"  # the block that holds a checkpoint's buttons
+OFFER = "footnote_offer"  # followed by the action
+CHOICES = "footnote_choices"  # the block with a checkpoint's buttons
 _WITH_BUTTONS = {"actions", "context_actions"}
 
 
 def context(text: str) -> Block:
-    """Return a small grey line; ``text`` is safe ``mrkdwn``."""
+    """Return a small grey line. ``text`` is safe ``mrkdwn``."""
     return {"type": "context", "elements": [{"type": "mrkdwn", "text": shorten(text, 1_900)}]}
 
 
@@ -50,7 +50,7 @@ def section(text: str) -> Block:
 
 
 def plain_section(text: str) -> Block:
-    """Return a paragraph exactly as it is, without any markup."""
+    """Return a paragraph of plain text, without markup."""
     return {"type": "section", "text": {"type": "plain_text", "text": text[:SECTION] or " ", "emoji": False}}
 
 
@@ -68,15 +68,15 @@ def button(label: str, action: str, value: str, *, style: str = "") -> Block:
 
 
 def links_of(answer: Answer) -> frozenset[str]:
-    """Return the only links that this answer's text may carry."""
+    """Return the only links that the answer's text may contain."""
     return frozenset(link for source in (*answer.citations, *answer.nearest) for link in source.addresses)
 
 
-# --- while it is being made
+# --- in progress
 
 
 def progress_blocks(steps: Iterable[Step], text: str, notices: Sequence[str], stop_value: str) -> list[Block]:
-    """Return the placeholder: the timeline, what is written so far, and a way to stop. ``text`` is safe Markdown."""
+    """Return the progress message: steps, the text so far, and *Stop*. ``text`` is safe Markdown."""
     lines = [_line(step) for step in steps][-8:] or ["Looking…"]
     shown = [context("\n".join(lines))]
     shown += [markdown(text)] if text.strip() else []
@@ -106,60 +106,60 @@ def _line(step: Step) -> str:
     return shorten(f"{mark} {escape(step.title)}{detail}", 220)
 
 
-# --- when it is done
+# --- final answer
 
 
 def answer_part(text: str, answer: Answer) -> Block:
-    """Return a part of an answer's text, in which the answer's sources may be links."""
+    """Return a part of an answer's text with links to the answer's sources permitted."""
     return permit(markdown(text), links=tuple(links_of(answer)))
 
 
 def has_links(text: str, answer: Answer) -> bool:
-    """Return whether this part of an answer has a link in it; a stream shows none."""
+    """Return whether this part of an answer contains a link. A stream shows none."""
     return sanitized(text, ActiveContent(links_of(answer))) != sanitized(text, ActiveContent())
 
 
 def answer_parts(answer: Answer) -> tuple[str, ...]:
-    """Return the answer's text, safe and split, a piece for each message."""
+    """Return the answer's text, escaped and split into one part per message."""
     return split_markdown(safe_markdown(answer.text), PART)
 
 
 def asked_line(name: str, question: str) -> Block:
-    """Return who asked what, above an answer whose question stands in no message."""
+    """Return the line "… asked: …" for an answer whose question no message contains."""
     return context(f"{escape(shorten(name or 'Somebody', 80))} asked: {escape(shorten(question, 300))}")
 
 
 def offer_again(root: str, question_id: str) -> list[Block]:
-    """Return what the writer of a question reads who edited it after its answer; ``root`` is its thread."""
+    """Return the note to a writer who edited a question after its answer. ``root`` is its thread."""
     pressed = button(ANSWER_AGAIN, AGAIN, question_id)
     row: Block = {"type": "actions", "block_id": "footnote_again", "elements": [pressed]}
     return with_thread([section(YOU_EDITED), row], root)
 
 
 def offer_row(actions: Iterable[OfferAction], name: str) -> Block:
-    """Return the buttons about a person's answer, which is known by this id."""
+    """Return the buttons of an offer about a person's answer. ``name`` is the offer's id."""
     shown = [button(OFFER_LABELS[one], f"{OFFER}_{one}", name) for one in actions]
     return {"type": "actions", "block_id": "footnote_offer", "elements": shown}
 
 
 def offer(asked: Offer) -> list[Block]:
-    """Return a question to one person, with the text that it is about exactly as it is."""
+    """Return an offer to one person, with the text that it is about quoted unchanged."""
     quoted = [plain_section(asked.quoted)] if asked.quoted else []
     return [section(escape(asked.text)), *quoted, offer_row(asked.actions, asked.id)]
 
 
 def notice_lines(notices: Sequence[str], answer: Answer) -> list[Block]:
-    """Return what to know before reading an answer, such as a file that could not be read."""
+    """Return notices to read before the answer, such as a file that could not be read."""
     return [context(escape(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:MOST_NOTICES]
 
 
 def foot(answer: Answer, trace_id: str, *, handoff: bool, private: bool) -> list[Block]:
-    """Return the sources of an answer and the buttons below it. What it took, *why* tells."""
+    """Return the sources and the buttons below an answer. The effort is shown by *why*."""
     return [*sources(answer.citations), *_buttons(answer, trace_id, handoff=handoff, private=private)]
 
 
 def _follow_ups(answer: Answer, trace_id: str) -> list[Block]:
-    """Return what could be asked next, a button each; it names the answer and the number of the suggestion."""
+    """Return a button for each suggested follow-up. Its value holds the answer's trace and the suggestion's number."""
     row = [
         button(suggested.label, f"{FOLLOW_UP}_{number}", FollowUpValue(trace_id, number).encode())
         for number, suggested in enumerate(answer.follow_ups, 1)
@@ -168,7 +168,7 @@ def _follow_ups(answer: Answer, trace_id: str) -> list[Block]:
 
 
 def sources(citations: Sequence[Citation]) -> list[Block]:
-    """Return the numbered sources: title, place, date, link; the path only where documents share a title."""
+    """Return the numbered sources with title, place, date and link, plus the path if documents share a title."""
     documents: dict[str, set[str]] = {}
     for one in citations:
         documents.setdefault(one.title, set()).add(one.document)
@@ -186,7 +186,7 @@ def sources(citations: Sequence[Citation]) -> list[Block]:
 
 
 def source_line(source: Citation, *, path: bool = True) -> str:
-    """Return a source in safe ``mrkdwn``; ``path``: with its document's path, where it has no link."""
+    """Return a source in safe ``mrkdwn``. With ``path``, add the document's path if it has no link."""
     title = shorten(source.title or source.document, 120)
     where = f" · {escape(shorten(source.short_place, 160))}" if source.short_place else ""
     dated = f" · {escape(source.dated)}" if source.dated else ""
@@ -259,13 +259,13 @@ def card(checkpoint: Checkpoint, answer: Answer, notices: Sequence[str], trace_i
 
 
 def settled_card(blocks: Sequence[Block], what: str) -> list[Block]:
-    """Return the card after a choice: what it said, and what was chosen instead of the buttons. ``what`` is safe."""
+    """Return the card after a choice: its text, with the choice in place of the buttons. ``what`` is safe."""
     kept = permit_as_shown([block for block in blocks if block.get("type") != "actions"])
     return [*kept, context(what)]
 
 
 def plain_text(layout: Sequence[Block]) -> str:
-    """Return a layout as one safe text, for where Slack refuses the layout. Choices are named in words."""
+    """Return a layout as one safe text for when Slack refuses the blocks. Choices are listed in words."""
     lines: list[str] = []
     for block in layout:
         match block["type"]:
@@ -284,7 +284,7 @@ def plain_text(layout: Sequence[Block]) -> str:
 
 
 def with_thread(layout: Sequence[Block], root: str) -> list[Block]:
-    """Return the layout with buttons that say which thread they are about, for where it is shown outside of that."""
+    """Return the layout with the thread encoded in its buttons, for display outside that thread."""
     return [
         block | {"block_id": ThreadBlock(block["block_id"], root).encode()} if block["type"] in _WITH_BUTTONS else block
         for block in layout
@@ -292,10 +292,10 @@ def with_thread(layout: Sequence[Block], root: str) -> list[Block]:
 
 
 def without_buttons(layout: Sequence[Block]) -> list[Block]:
-    """Return what a layout shows, with nothing to press."""
+    """Return the layout without its buttons."""
     return [block for block in layout if block["type"] not in _WITH_BUTTONS]
 
 
 def fallback(text: str) -> str:
-    """Return the text beside blocks, for notifications: safe, short, never empty."""
+    """Return the text for notifications beside blocks: safe, short and never empty."""
     return shorten(escape(without_markup(text)) or "…", FALLBACK)

@@ -1,6 +1,6 @@
-"""The Home tab: pure functions from what there is to show one person to its view.
+"""The Home tab: pure functions that build one person's view.
 
-Limits are Slack's: 100 blocks, 25 elements in a row of buttons.
+Slack's limits: 100 blocks, 25 elements in a row of buttons.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ from core.service.actions.user_actions import KnowledgeBaseSummary, SystemStatus
 from core.service.help import HELP
 
 ADD, SETTINGS, GAPS, TELL_DAILY = (f"footnote_home_{name}" for name in ("add", "settings", "gaps", "tell_daily"))
-CHOOSE_CHANNEL = "footnote_home_channel"  # the form that asks whose settings are meant
+CHOOSE_CHANNEL = "footnote_home_channel"  # the form that asks for the channel to configure
 MOST_BASES = 40  # shown; a view has 100 blocks
-_ENDED = {  # how questions ended, as an admin would say it; the others are called so
+_ENDED = {  # outcomes in an admin's words; any other is shown by its name
     Outcome.ABSTAINED: "not found in the documents",
     Outcome.CLARIFIED: "asked what was meant",
     Outcome.PARKED: "waiting for a choice",
@@ -31,11 +31,11 @@ CANNOT_ANSWER = "Unanswered questions"
 
 @dataclass(frozen=True, slots=True)
 class HomeContents:
-    """What one person sees when they open the app. ``outcome`` is what came of the last press."""
+    """What one person sees when they open the app. ``outcome`` is the result of their last press."""
 
     knowledge_bases: Sequence[KnowledgeBaseSummary] = ()
     recent: Sequence[AskedQuestion] = ()  # theirs
-    workspace_url: str = ""  # of messages; empty where it is not known
+    workspace_url: str = ""  # for links to messages; empty if unknown
     outcome: Sequence[blocks.Block] = ()
     proposals: Sequence[blocks.Block] = ()  # proposals with their buttons
     system_status: SystemStatus | None = None  # for admins
@@ -43,7 +43,7 @@ class HomeContents:
 
 
 def admin_buttons(*, adds: bool, gaps: bool, daily_digest: bool) -> list[blocks.Block]:
-    """Return the buttons of an admin: add documents, a channel's settings, unanswered questions, daily reminders."""
+    """Return an admin's buttons: add documents, channel settings, unanswered questions, daily reminders."""
     row = [blocks.button("Add documents", ADD, "add", style="primary")] if adds else []
     row.append(blocks.button("Channel settings", SETTINGS, "settings"))
     row += [blocks.button(CANNOT_ANSWER, GAPS, "gaps")] if gaps else []
@@ -54,7 +54,10 @@ def admin_buttons(*, adds: bool, gaps: bool, daily_digest: bool) -> list[blocks.
 
 
 def home(contents: HomeContents) -> View:
-    """Return what it knows, what this person asked last, how to ask, and for admins what waits and how things are."""
+    """Return the Home tab: knowledge bases, this person's latest questions, and how to ask.
+
+    Admins also see proposals to review and the system status.
+    """
     rows: list[blocks.Block] = [*contents.outcome]
     if contents.buttons:
         rows.append({"type": "actions", "block_id": "footnote_home", "elements": list(contents.buttons)})
@@ -75,7 +78,7 @@ def home(contents: HomeContents) -> View:
 
 
 def choose_channel() -> View:
-    """Return the form that asks for which channel settings are to be changed."""
+    """Return the form that asks which channel's settings to change."""
     filtered = {"include": ["public", "private"], "exclude_bot_users": True}
     element = {"type": "conversations_select", "action_id": "channel", "filter": filtered}
     row = {"type": "input", "block_id": "channel", "label": text_object("Channel"), "element": element}
@@ -83,12 +86,12 @@ def choose_channel() -> View:
 
 
 def read_channel(view: Mapping[str, Any]) -> str:
-    """Return the channel's id in that form as it was sent."""
+    """Return the channel's id from the submitted form."""
     return FormValues(view).channel("channel")
 
 
 def gaps(lines: Sequence[str]) -> View:
-    """Return what the documents lack, a line each."""
+    """Return the gaps in the documents, one line each."""
     contents = [blocks.section(escape(line)) for line in lines]
     more = "From the last 28 days. The page *Gaps* and `footnote gaps` list all of them and can start a draft."
     return modal(CANNOT_ANSWER, [*contents, blocks.context(more)])

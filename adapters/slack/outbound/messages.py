@@ -1,7 +1,7 @@
-"""Messages that are not answers: in a thread, for one person there, in a direct message, and announcements.
+"""Messages that are not answers: thread posts, ephemeral messages, direct messages and announcements.
 
-An answer and its parts, which have to be found again and edited, are ``answer_surface``. The states of agent sessions
-are best effort, and never in an answer's way.
+``answer_surface`` handles answers, which must be found again and edited. Agent session states are best effort and never
+delay an answer.
 """
 
 import time
@@ -24,35 +24,35 @@ from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import Denied, PlatformUnavailable
 from core.model.person_answers import Offer
 
-ASK_AGAIN_SECONDS = 600.0  # an app may be declared an agent while we run
+ASK_AGAIN_SECONDS = 600.0  # an app may become an agent while we run
 NO_AGENT = {"not_agent_app", "unknown_method", "missing_scope", "not_allowed_token_type"}
-NOT_HERE = "not_authorized"  # of this one channel: a shared one, or one whose admins restrict apps
-MOST_CHANNELS = 1_000  # of which a refusal is remembered
+NOT_HERE = "not_authorized"  # about one channel: a shared one, or one whose admins restrict apps
+MOST_CHANNELS = 1_000  # whose refusal is remembered
 TITLE = 150  # characters of a session's title
 
 log = structlog.get_logger(__name__)
 
 
 class AgentSessions:
-    """Sets statuses and titles where the app is an agent."""
+    """Statuses and titles of agent sessions, if the app is an agent."""
 
     def __init__(self, web: WebClient) -> None:
-        """Call this Web API."""
+        """Use this Web API client."""
         self._web = web
         self._refused_until = 0.0
         self._refused_in: TTLCache[str, None] = TTLCache(MOST_CHANNELS, ASK_AGAIN_SECONDS)
 
     @property
     def available(self) -> bool:
-        """Whether the app is an agent, as far as is known."""
+        """Whether the app is an agent, as far as we know."""
         return time.monotonic() >= self._refused_until
 
     def available_in(self, channel: str) -> bool:
-        """Return whether it may act as one in this channel, as far as is known."""
+        """Return whether the app may act as an agent in this channel, as far as we know."""
         return self.available and channel not in self._refused_in
 
     async def show(self, thread: ThreadKey, status: str, title: str = "") -> None:
-        """Set the status of a thread's session, and its title on the first call."""
+        """Set the status of a thread's session. The first call also sets its title."""
         if not self.available_in(thread.channel):
             return
         named = shorten(escape(" ".join(title.split())), TITLE) or None
@@ -76,14 +76,14 @@ class AgentSessions:
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """Posts as this workspace's bot. A ``text`` goes into notifications, and where no ``layout`` is given, in it."""
+    """Posts by this workspace's bot. ``text`` goes into notifications; without a ``layout`` it is also the message."""
 
     web: WebClient
 
     async def post(
         self, thread: ThreadKey, text: str, layout: list[blocks.Block] | None = None, *, part: str = "aside"
     ) -> dict[str, Any]:
-        """Post in a thread, for everyone there; Slack's answer. ``part`` is what the message is found again by.
+        """Post in a thread for everyone, and return Slack's answer. ``part`` identifies the message for a later search.
 
         Raises RequestRefused and PlatformUnavailable.
         """
@@ -102,7 +102,7 @@ class Messages:
     async def post_privately(
         self, thread: ThreadKey, user: str, text: str, layout: list[blocks.Block] | None = None
     ) -> bool:
-        """Post for one person's eyes; in a direct message, simply there. Whether it could be posted."""
+        """Post an ephemeral message; in a direct message, a normal one. Return whether Slack accepted it."""
         words = {"text": blocks.fallback(text), "blocks": layout or [blocks.section(escape(text))]}
         try:
             if thread.channel.startswith("D"):
@@ -116,22 +116,22 @@ class Messages:
         return True
 
     async def post_directly(self, user: str, text: str, layout: list[blocks.Block] | None = None) -> None:
-        """Post in the direct message with somebody; what cannot be said there either is logged."""
+        """Post in the direct message with a person. Log it if Slack refuses."""
         try:
             await self.post(ThreadKey(PLATFORM, "", await self.direct_channel(user), ""), text, layout)
         except (RequestRefused, PlatformUnavailable) as error:
             log.warning("not_posted", reason=str(error))
 
     async def direct_channel(self, user: str) -> str:
-        """Return the channel in which this person reads us alone. Raises RequestRefused and PlatformUnavailable."""
+        """Return the channel of the direct message with this person. Raises RequestRefused and PlatformUnavailable."""
         answer = await self.web.call("conversations.open", users=user)
         return str(answer["channel"]["id"])
 
 
 async def ephemeral_place(web: WebClient, thread: ThreadKey, user: str) -> dict[str, str]:
-    """Return the place of a message for one person: the thread once that has begun, else the channel itself.
+    """Return where to post an ephemeral message: the thread if it has a reply, otherwise the channel.
 
-    In a thread without a reply Slack shows none, and says ok all the same.
+    In a thread without a reply, Slack does not show the message but still returns ok.
     https://docs.slack.dev/reference/methods/chat.postEphemeral
     """
     place = {"channel": thread.channel, "user": user}
@@ -148,51 +148,51 @@ async def _has_begun(web: WebClient, thread: ThreadKey) -> bool:
 
 
 class SlackOffers:
-    """Asks in an ephemeral message, or directly."""
+    """Offers to one person, as an ephemeral or direct message."""
 
     def __init__(self, messages: Messages) -> None:
         self._messages = messages
 
     async def ask(self, offer: Offer) -> None:
-        """Ask one person; what Slack refuses is logged. Raises PlatformUnavailable."""
-        user, layout = user_id(Person(offer.person)), blocks.offer(offer)
-        if not offer.channel:
-            await self._messages.post_directly(user, offer.text, layout)
-            return
-        place = await ephemeral_place(self._messages.web, offer.thread, user)
+        """Ask one person. Raises Denied and PlatformUnavailable."""
+        messages, user, layout = self._messages, user_id(Person(offer.person)), blocks.offer(offer)
         try:
-            await self._messages.web.call(
-                "chat.postEphemeral", **place, text=blocks.fallback(offer.text), blocks=layout
-            )
+            if offer.channel:
+                place = await ephemeral_place(messages.web, offer.thread, user)
+                text = blocks.fallback(offer.text)
+                await messages.web.call("chat.postEphemeral", **place, text=text, blocks=layout)
+            else:
+                direct = ThreadKey(PLATFORM, "", await messages.direct_channel(user), "")
+                await messages.post(direct, offer.text, layout)
         except RequestRefused as refusal:
             raise Denied(f"Slack refuses it: {refusal.error}.") from None
 
 
-LONGEST = 2_900  # characters of a section, with room for what escaping adds
-MOST_SEARCHED = 200  # messages of a channel in which an announcement is looked for
+LONGEST = 2_900  # characters of a section, leaving room for escaping
+MOST_SEARCHED = 200  # messages of a channel in which we look for an announcement
 
 
 class SlackAnnouncements:
-    """Speaks in channels of the workspace that are its own."""
+    """Announcements in channels that belong to this workspace only."""
 
     proposals_command = "/kb proposals"
 
     def __init__(self, web: WebClient, directory: Directory, access: ChannelAccess, messages: Messages) -> None:
-        """Post with ``messages`` where ``access`` says that people of this workspace alone read."""
+        """Post with ``messages`` where ``access`` says that only people of this workspace read."""
         self._web = web
         self._directory = directory
         self._access = access
         self._messages = messages
 
     async def readers(self, channel: ThreadKey) -> Audience:
-        """Return who reads there. Raises Denied where people of other workspaces do, or where that cannot be told."""
+        """Return the audience of the channel. Raises Denied if other workspaces may read it or that is unknown."""
         audience = await self._access.audience(channel, "")
         if team_principal(channel.space) not in audience.principals:
             raise Denied("That channel is shared with others, or I am not in it.", remedy="Choose another channel.")
         return audience
 
     async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
-        """Return whether one of our newest messages there begins so. Raises PlatformUnavailable."""
+        """Return whether one of our recent messages there starts with this text. Raises PlatformUnavailable."""
         us, words = (await self._directory.identity()).user, fallback(beginning)
         where = {"channel": channel.channel, "oldest": f"{since.timestamp():.6f}", "limit": MOST_SEARCHED}
         try:
@@ -203,7 +203,7 @@ class SlackAnnouncements:
         return any(one.get("user") == us and str(one.get("text") or "").startswith(words) for one in found)
 
     async def post(self, channel: ThreadKey, text: str) -> None:
-        """Say it there. Raises Denied with Slack's reason, PlatformUnavailable."""
+        """Post the text. Raises Denied with Slack's reason, and PlatformUnavailable."""
         try:
             await self._messages.post(channel, text[:LONGEST])
         except RequestRefused as error:

@@ -19,7 +19,7 @@ from core.model.errors import Denied
 from core.ports.platform import Notice, ReadersToday
 from core.service.standing_answers.notices import MUTE_LABEL, OPEN_LABEL
 
-MOST_MEMBERS = 20_000  # of a channel, among whom a person is looked for
+MOST_MEMBERS = 20_000  # of a channel that are searched for a person
 
 log = structlog.get_logger(__name__)
 
@@ -33,11 +33,11 @@ class SlackNotices:
     messages: Messages
 
     async def settings(self, channel: ThreadKey) -> ChannelSettings:
-        """Return what applies in a channel."""
+        """Return the effective settings of a channel."""
         return await self.access.settings(channel.place) if self.access.settings is not None else ChannelSettings()
 
     async def readers(self, person: Person, channel: ThreadKey) -> ReadersToday | None:
-        """Return what this person and the channel may read now; None for who is no member of it any more."""
+        """Return what this person and the channel may read now, or None if they are no longer a member."""
         user = user_id(person)
         listed = self.messages.web.items("conversations.members", "members", MOST_MEMBERS, channel=channel.channel)
         try:
@@ -49,11 +49,11 @@ class SlackNotices:
         return ReadersToday(await self.access.reader(channel, user), await self.access.audience(channel, user))
 
     async def link(self, thread: ThreadKey, trace: str) -> str:
-        """Return the address of the thread's first message."""
+        """Return the link to the thread's first message."""
         return thread_url((await self.directory.identity()).url, thread)
 
     async def has_sent(self, person: Person, notice: Notice, *, since: datetime) -> bool:
-        """Return whether the notice is among our newest direct messages to this person."""
+        """Return whether our recent direct messages to this person include the notice."""
         try:
             where = {"channel": await self.messages.direct_channel(user_id(person)), "limit": MOST_SEARCHED}
             found = await self.messages.web.call(

@@ -1,8 +1,9 @@
-"""What our buttons and forms carry through a client, each as a type, and what was filled into a form.
+"""Typed payloads of our buttons and forms, and the values filled into a form.
 
-They carry ids and nothing that is relied on. A button's value is a short text, a form's state is JSON in its
-``private_metadata``. Both are written and read here alone, in the forms of the first version, whose buttons stay in
-channels for years. https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
+Payloads carry ids and nothing that we trust. A button's value is a short text. A form's state is JSON in its
+``private_metadata``. Only this module writes and reads them. The formats have not changed since the first version,
+because its buttons stay in channels for years.
+https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
 """
 
 from collections.abc import Mapping
@@ -23,73 +24,73 @@ class ChoiceValue:
     choice: str
 
     def encode(self) -> str:
-        """Return it as a button carries it."""
+        """Return it as a button value."""
         return f"{self.checkpoint} {self.choice}"
 
     @classmethod
     def decode(cls, value: str) -> Self:
-        """Return what a button carried; of what was never ours, ids of nothing."""
+        """Parse a button value. An unknown value gives ids that match nothing."""
         checkpoint, _, choice = value.partition(" ")
         return cls(checkpoint, choice)
 
 
 @dataclass(frozen=True, slots=True)
 class RatingValue:
-    """What somebody thinks of the answer of this trace."""
+    """A rating of this trace's answer."""
 
     helpful: bool
     trace_id: str
 
     def encode(self) -> str:
-        """Return it as a button carries it."""
+        """Return it as a button value."""
         return f"{_HELPFUL if self.helpful else _UNHELPFUL} {self.trace_id}"
 
     @classmethod
     def decode(cls, value: str) -> Self:
-        """Return what a button carried."""
+        """Parse a button value."""
         word, _, trace_id = value.partition(" ")
         return cls(word == _HELPFUL, trace_id)
 
 
 @dataclass(frozen=True, slots=True)
 class FollowUpValue:
-    """A question that is suggested below the answer of this trace, by its number from 1."""
+    """A suggested question below this trace's answer, numbered from 1."""
 
     trace_id: str
     number: int
 
     def encode(self) -> str:
-        """Return it as a button carries it."""
+        """Return it as a button value."""
         return f"{self.trace_id} {self.number}"
 
     @classmethod
     def decode(cls, value: str) -> Self:
-        """Return what a button carried; number 0 where it named none."""
+        """Parse a button value. The number is 0 if the value has none."""
         trace_id, _, number = value.partition(" ")
         return cls(trace_id, int(number) if number.isdecimal() and len(number) < 4 else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadBlock:
-    """The name of a block of buttons, with the thread that they are about: of an ephemeral, no press tells more."""
+    """The name of a block of buttons and its thread. The press of an ephemeral button names no thread otherwise."""
 
     name: str
     root: str = ""
 
     def encode(self) -> str:
-        """Return it as a block's id."""
+        """Return it as a block id."""
         return f"{self.name}@{self.root}"
 
     @classmethod
     def decode(cls, block_id: str) -> Self:
-        """Return what a block's id says; without a root where it names none."""
+        """Parse a block id. The root is empty if the id has none."""
         name, _, root = block_id.partition("@")
         return cls(name, root)
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceForm:
-    """The text field of a choice, with the card that it was pressed on."""
+    """The text field of a choice, and the card with the pressed button."""
 
     checkpoint: str = ""
     choice: str = ""
@@ -101,7 +102,7 @@ class ChoiceForm:
 
 @dataclass(frozen=True, slots=True)
 class ReasonForm:
-    """What was wrong with an answer. ``shown`` is its message, ``form`` the kept action that lets it be sent once."""
+    """The reason for a bad rating. ``shown`` is the answer's message, ``form`` the kept action for one submission."""
 
     channel: str = ""
     root: str = ""
@@ -119,7 +120,7 @@ class SettingsForm:
 
 @dataclass(frozen=True, slots=True)
 class CommandForm:
-    """A form of ``/kb``; ``form`` is the kept action that lets it be sent once."""
+    """A form of ``/kb``. ``form`` is the kept action for one submission."""
 
     form: str = ""
 
@@ -128,12 +129,12 @@ Form = TypeVar("Form", bound=ChoiceForm | ReasonForm | SettingsForm | CommandFor
 
 
 def encode_form(form: ChoiceForm | ReasonForm | SettingsForm | CommandForm) -> str:
-    """Return it as a view carries it."""
+    """Return it as a view's private metadata."""
     return to_json(form)[:LONGEST_STATE]
 
 
 def form_in(kind: type[Form], view: Mapping[str, Any]) -> Form:
-    """Return what a view carried; an empty one where it carried none of ours."""
+    """Return the form in a view's private metadata, or an empty one if there is none of ours."""
     try:
         form: Form = from_json(kind, str(view.get("private_metadata") or "{}"))
     except ValueError:
@@ -142,7 +143,7 @@ def form_in(kind: type[Form], view: Mapping[str, Any]) -> Form:
 
 
 class FormValues:
-    """The ``state`` of a view of ours, in which each input block has one element; of what is missing, nothing."""
+    """The submitted ``state`` of a view, with one element per input block. Missing fields read as empty."""
 
     def __init__(self, view: Mapping[str, Any]) -> None:
         """Read ``view`` of a ``view_submission`` or ``block_suggestion`` payload."""
@@ -152,33 +153,33 @@ class FormValues:
         return next(iter((self._blocks.get(name) or {}).values()), None) or {}
 
     def asks(self, name: str) -> bool:
-        """Return whether there is such a field."""
+        """Return whether the form has this field."""
         return name in self._blocks
 
     def text(self, name: str) -> str:
-        """Return what was typed."""
+        """Return the typed text."""
         return str(self._element(name).get("value") or "").strip()
 
     def option(self, name: str) -> str:
-        """Return the value of the option that was chosen; empty where none was."""
+        """Return the value of the chosen option, or an empty string."""
         return str((self._element(name).get("selected_option") or {}).get("value") or "")
 
     def options(self, name: str) -> tuple[str, ...]:
-        """Return the values of the options that were chosen or ticked."""
+        """Return the values of the chosen or ticked options."""
         return tuple(str(option["value"]) for option in self._element(name).get("selected_options") or ())
 
     def channel(self, name: str) -> str:
-        """Return the id of the one conversation that was picked."""
+        """Return the id of the picked conversation, or an empty string."""
         return str(self._element(name).get("selected_conversation") or "")
 
     def channels(self, name: str) -> tuple[str, ...]:
-        """Return the ids of the conversations that were picked."""
+        """Return the ids of the picked conversations."""
         return tuple(map(str, self._element(name).get("selected_conversations") or ()))
 
     def users(self, name: str) -> tuple[str, ...]:
-        """Return the ids of the people that were picked."""
+        """Return the ids of the picked people."""
         return tuple(map(str, self._element(name).get("selected_users") or ()))
 
     def files(self, name: str) -> list[Mapping[str, Any]]:
-        """Return what Slack says of the files that were attached."""
+        """Return Slack's metadata of the attached files."""
         return [one for one in self._element(name).get("files") or [] if isinstance(one, dict) and one.get("id")]

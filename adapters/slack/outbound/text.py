@@ -1,12 +1,12 @@
-"""Text from models, documents and people as Slack may safely show it.
+"""Escaping of text from models, documents and people for Slack.
 
-Slack calls people only for ``<!channel>``, ``<!subteam^S1>``, ``<@U1>`` and, where a client links names, for a bare
-``@channel``. So no ``<`` of foreign text is ever sent as it is, and every ``@`` that could begin a name is followed by
-a word joiner, which no reader sees. Both hold for each character by itself: no cut of a stream can put one together.
+Slack notifies people only for ``<!channel>``, ``<!subteam^S1>``, ``<@U1>`` and, where a client links names, a bare
+``@channel``. So every ``<`` of foreign text is escaped, and every ``@`` that could begin a name gets an invisible word
+joiner after it. Both rules work on single characters, so no split of a stream can form a mention.
 https://docs.slack.dev/messaging/formatting-message-text
 
-Of the service's own lines (``mrkdwn``) only our bold and code survive. Addresses are not made into links (the blocks
-are ``verbatim``): a document's title may be one. Those of Slack's own messages are.
+In our own lines (``mrkdwn``) only bold and code stay active. Addresses do not become links, because a document's title
+may be one (the blocks are ``verbatim``). Links to Slack messages are the exception.
 """
 
 import re
@@ -30,9 +30,9 @@ _GROUP_ID = re.compile(r"S[A-Z0-9]{2,20}")
 
 
 class Escaper:
-    """Escapes Markdown piece by piece; what comes out, joined, is what the whole text would have become.
+    """Escapes Markdown piece by piece, with the same result as for the whole text.
 
-    A ``>`` that begins a line stays: it makes a quote, and without a ``<`` before it nothing else.
+    A ``>`` at the beginning of a line stays. It makes a quote, and does nothing else without a ``<`` before it.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Escaper:
 
 
 def escape(text: str) -> str:
-    """Return a text as it is, safe in ``mrkdwn``: in a label, a title, a sentence of ours."""
+    """Return the text escaped for ``mrkdwn``: for a label, a title or a sentence."""
     return _LINE_BEGIN.sub(lambda match: match.group().replace(">", "&gt;"), Escaper().push(text))
 
 
@@ -64,7 +64,7 @@ def safe_markdown(text: str) -> str:
 
 
 def without_markup(markdown: str) -> str:
-    """Return what a Markdown text says, in words alone: for notifications, which show every sign of it as it is."""
+    """Return the plain words of a Markdown text, for notifications, which would show the markup."""
     lines = [_words_of(token) for token in _MARKDOWN.parse(markdown) if token.type in _WITH_WORDS]
     return _MARKS.sub("", "\n".join(line for line in lines if line)).strip()
 
@@ -76,7 +76,7 @@ def _words_of(token: Token) -> str:
 
 
 def link(url: str | None, label: str) -> str:
-    """Return a ``mrkdwn`` link to a retrieved source; just the label where there is no plain web link."""
+    """Return a ``mrkdwn`` link to a retrieved source, or only the label if the URL is not a plain web link."""
     words = escape(label).replace("|", "¦").replace("\n", " ")
     if url is None or not re.fullmatch(r"https?://[^\s<>|\"]{1,1900}", url):
         return words
@@ -84,7 +84,7 @@ def link(url: str | None, label: str) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return the text in at most ``limit`` characters, cut at a word; entities stay whole."""
+    """Return at most ``limit`` characters, cut at a word. Entities stay whole."""
     if len(text) <= limit:
         return text
     cut = text[: limit - 1]
@@ -93,7 +93,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def group_call(group: str) -> str:
-    """Return the mention of a user group, the one place that makes a ping; empty when it is no group's id."""
+    """Return the mention of a user group, or an empty string for an invalid id. Only this function creates pings."""
     return f"<!subteam^{group}>" if _GROUP_ID.fullmatch(group) else ""
 
 
@@ -101,7 +101,7 @@ _MESSAGE = re.compile(HOST + r"/archives/[A-Z0-9]+/p\d+(?:\?[\w.=&;]*)?")
 
 
 def mrkdwn(line: Line) -> str:
-    """Return one line, safe to show."""
+    """Return one line as safe ``mrkdwn``."""
     return "".join(map(_span, line))
 
 

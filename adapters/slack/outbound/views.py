@@ -1,6 +1,6 @@
-"""Modals and the Home tab: pure functions to views, and from what was filled in to our own words.
+"""Modals: pure functions to views, and from submitted values to core's types.
 
-Limits are Slack's: titles of 24 characters, 100 blocks, 3,000 characters of private metadata.
+Slack's limits: titles of 24 characters, 100 blocks, 3,000 characters of private metadata.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ PARTNERS_IN_FORM = (
 CLOSED_LABEL = "Answer only from bases chosen above or granted to this channel"
 BASES_LABEL = "Knowledge bases (none chosen: everything that this channel can read)"
 SWITCHES = ("sources_first", "follow_ups", "standing_answers", "proposal_digest", "closed_to_partners")
-OTHER_THRESHOLDS = (0.6, 0.5)  # beside those that have a word; grades are tenths
+OTHER_THRESHOLDS = (0.6, 0.5)  # in addition to the named ones; grades are tenths
 MOST_QUOTES = 30  # three blocks each; a view has 100
 MOST_OPTIONS = 100  # of one menu; https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element
 
@@ -69,7 +69,7 @@ def modal(
     submit: str = "",
     form: ChoiceForm | ReasonForm | SettingsForm | CommandForm | None = None,
 ) -> View:
-    """Return a modal; ``form`` comes back with the submission."""
+    """Return a modal. Its submission brings ``form`` back."""
     view: View = {
         "type": "modal",
         "title": text_object(title[:24]),
@@ -82,7 +82,7 @@ def modal(
 
 
 def note(title: str, text: str) -> View:
-    """Return a modal that says one thing."""
+    """Return a modal with one message."""
     return modal(title, [blocks.section(escape(text))])
 
 
@@ -101,7 +101,7 @@ def quotes(found: Quotes) -> View:
 
 
 def of_press(outcome: PressResult) -> View:
-    """Return what a press of *Show quotes* or *Why* leads to."""
+    """Return the modal for a press of *Show quotes* or *Why*."""
     match outcome:
         case Quotes():
             return quotes(outcome)
@@ -114,7 +114,7 @@ def of_press(outcome: PressResult) -> View:
 
 
 def narrow(question: str, label: str, form: ChoiceForm) -> View:
-    """Return a text field for a choice in words of one's own, such as *Narrow it* and *Something else*."""
+    """Return the text field of a choice in the person's own words, such as *Narrow it* and *Something else*."""
     field = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 1_000}
     row = {"type": "input", "block_id": "narrow", "label": text_object(IN_OWN_WORDS), "element": field}
     asked = blocks.context(f"You asked: “{escape(shorten(question, 300))}”")
@@ -122,7 +122,7 @@ def narrow(question: str, label: str, form: ChoiceForm) -> View:
 
 
 def reason(form: ReasonForm, *, correctable: bool = False) -> View:
-    """Return what was wrong with an answer, and where there is somebody to propose it to, what would be right."""
+    """Return the form that asks what was wrong and, if ``correctable``, what the right answer is."""
     text = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 2_000}
     label = text_object("What was wrong, or missing?")
     rows: list[blocks.Block] = [
@@ -153,9 +153,9 @@ def settings(
     *,
     shared: bool = False,
 ) -> View:
-    """Return the settings of a channel. ``groups`` are user groups that may be called, by id.
+    """Return a channel's settings form. ``groups`` are the user groups that may be mentioned, by id.
 
-    ``shared``: another organization reads there too.
+    ``shared`` means that another organization reads the channel too.
     """
     policy = now.policy
     rows: list[blocks.Block] = [blocks.context(f"These settings apply in {place}.")]
@@ -191,7 +191,7 @@ def _switch(name: str, label: str, text: str, *, on: bool) -> blocks.Block:
 
 
 def _auto_answer(threshold: float) -> blocks.Block:
-    """Return the menu for questions without a mention; it also offers a number that was chosen elsewhere."""
+    """Return the menu for questions without a mention. It includes a threshold that was set elsewhere."""
     options = {threshold_name(value): label for value, label in THRESHOLD_LABELS.items()}
     options |= {f"{value:g}": f"When I am at least {value:g} sure" for value in OTHER_THRESHOLDS}
     now = threshold_name(threshold)
@@ -201,7 +201,7 @@ def _auto_answer(threshold: float) -> blocks.Block:
 
 
 def read_settings(view: Mapping[str, Any], before: ChosenSettings) -> ChosenSettings:
-    """Return the settings form as it was submitted; what the form could not ask for stays as it was ``before``."""
+    """Return the settings from the submitted form. Settings that the form lacks stay as ``before``."""
     form = FormValues(view)
     values = {name: form.option(name) for name in ("profile", "behaviour", "reply_style", "auto_answer")}
     values |= {name: ",".join(form.options(name)) for name in ("bases", "checkpoints")}
@@ -216,24 +216,24 @@ def read_settings(view: Mapping[str, Any], before: ChosenSettings) -> ChosenSett
 
 
 def text_object(text: str) -> dict[str, Any]:
-    """Return text without any markup."""
+    """Return a plain text object."""
     return {"type": "plain_text", "text": text, "emoji": False}
 
 
 def option(value: str, label: str) -> dict[str, Any]:
-    """Return one line of a menu."""
+    """Return one option of a menu."""
     return {"text": text_object(shorten(label, 75)), "value": value[:150]}
 
 
 def input_block(name: str, label: str, element: Mapping[str, Any], *, hint: str = "") -> blocks.Block:
-    """Return a field that may stay empty; block and action are both called ``name``."""
+    """Return an optional field. ``name`` is the id of both the block and the action."""
     made = {"type": "input", "block_id": name, "optional": True, "label": text_object(label)}
     made["element"] = {**element, "action_id": name}
     return made | ({"hint": text_object(hint)} if hint else {})
 
 
 def select(name: str, label: str, options: Mapping[str, str], chosen: str, *, hint: str = "") -> blocks.Block:
-    """Return a menu of which one thing is chosen."""
+    """Return a menu for one choice."""
     element: dict[str, Any] = {"type": "static_select"}
     element["options"] = [option(value, text) for value, text in _offered(options, [chosen]).items()]
     if chosen in options:
@@ -242,7 +242,7 @@ def select(name: str, label: str, options: Mapping[str, str], chosen: str, *, hi
 
 
 def _offered(options: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str]:
-    """Return as many options as a menu takes, the chosen ones first: saving the form must not drop them."""
+    """Return as many options as a menu allows, the chosen ones first, so that saving the form keeps them."""
     if len(options) <= MOST_OPTIONS:
         return dict(options)
     first = {value: options[value] for value in chosen if value in options}
@@ -250,7 +250,7 @@ def _offered(options: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str
 
 
 def checkboxes(name: str, label: str, options: Mapping[str, str], chosen: Sequence[str]) -> blocks.Block:
-    """Return boxes to tick."""
+    """Return checkboxes."""
     element: dict[str, Any] = {"type": "checkboxes"}
     element["options"] = [option(str(value), text) for value, text in options.items()]
     if initial := [option(str(value), text) for value, text in options.items() if value in chosen]:
@@ -259,7 +259,7 @@ def checkboxes(name: str, label: str, options: Mapping[str, str], chosen: Sequen
 
 
 def multi_select(name: str, label: str, options: Mapping[str, str], chosen: Sequence[str] = ()) -> blocks.Block:
-    """Return a menu of which any number is chosen, by value."""
+    """Return a menu for any number of choices, by value."""
     offered = _offered(options, chosen)
     element: dict[str, Any] = {"type": "multi_static_select"}
     element["options"] = [option(value, text) for value, text in offered.items()]

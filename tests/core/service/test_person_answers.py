@@ -1,5 +1,6 @@
 """When a person is asked about their answer, what their press does, and what becomes of it with time."""
 
+import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +12,16 @@ from core.model.conversation import Person, ThreadKey, Turn
 from core.model.document_content import Conversation, TranscriptMessage
 from core.model.errors import AlreadyDone, Denied, NotFound, PlatformUnavailable
 from core.model.incoming_events import IncomingMessage, ReplyTarget
-from core.model.person_answers import AnswerState, LastCall, Offer, OfferAction, PersonAnswer
+from core.model.person_answers import (
+    AnswerState,
+    LastCall,
+    Offer,
+    OfferAction,
+    PersonAnswer,
+    answer_markdown,
+    answer_source,
+    is_answer,
+)
 from core.service.kb.commands import KbVerb
 from core.service.kb.results import Refused
 from core.service.person_answers import QUIET_SECONDS, OfferPress, PersonAnswers
@@ -35,10 +45,13 @@ class RecordedOffers:
 
     asked: list[Offer] = field(default_factory=list)
     away: bool = False
+    refused: bool = False
 
     async def ask(self, offer: Offer) -> None:
         if self.away:
             raise PlatformUnavailable("Paper is out.")
+        if self.refused:
+            raise Denied("They have left the channel.")
         self.asked.append(offer)
 
 
@@ -208,6 +221,74 @@ async def test_a_process_that_is_killed_asks_at_most_once(room: CalledRoom, at: 
     assert asked == (0 if killed and calls[-1] == "ask" else 1)  # noted as asked, and not asked: nobody is asked twice
 
 
+async def test_a_refused_question_is_said_to_the_asker_who_pressed(room: CalledRoom) -> None:
+    room.writes(("1.6", "Bob", ANSWER))
+    await room.hears(BOB, ANSWER)
+    room.offers.refused = True
+    with pytest.raises(Denied, match="left the channel"):
+        await room.presses(OfferAction.SOLVED, ALICE)
+
+
+@pytest.mark.parametrize("said", ["thanks, that works", ""])
+async def test_a_thread_that_may_not_be_read_stops_nothing(room: CalledRoom, said: str) -> None:
+    async def conversation(reference: str) -> Conversation:
+        raise Denied("I may not read the history there.")
+
+    await room.hears(BOB, ANSWER)
+    room.platform.conversation = conversation  # type: ignore[method-assign]
+    if said:
+        await room.hears(ALICE, said, "1.7")
+    room.clock.advance(QUIET_SECONDS)
+    await room.scheduler.tick()
+    assert room.offers.asked == []
+
+
+async def test_nobody_is_asked_in_a_muted_thread_until_the_asker_presses(room: CalledRoom) -> None:
+    room.writes(("1.6", "Bob", ANSWER))
+    await room.thread_memory.mute(THREAD, True)
+    await room.hears(BOB, ANSWER)
+    room.clock.advance(QUIET_SECONDS)
+    await room.scheduler.tick()
+    await room.hears(ALICE, "thanks, that works", "1.7")
+    assert room.offers.asked == []
+    await room.presses(OfferAction.SOLVED, ALICE)
+    assert len(room.offers.asked) == 1
+
+
+async def test_a_reply_heard_while_another_process_asks_is_not_kept_unseen(room: CalledRoom) -> None:
+    room.writes(("1.6", "Bob", ANSWER), ("1.7", "Bob", f"{ANSWER} Its password is on the wall."))
+    await room.hears(BOB, ANSWER)
+    ask = room.offers.ask
+
+    async def while_asking(offer: Offer) -> None:
+        await ask(offer)
+        await other.hear(longer)
+
+    other = replace(
+        room.answers, message_states=StaleReads(room.states, await room.states.read(PersonAnswer(id=TRACE)))
+    )
+    longer = IncomingMessage("1.7", THREAD, f"{ANSWER} Its password is on the wall.", BOB, ReplyTarget(channel="C"))
+    room.offers.ask = while_asking  # type: ignore[method-assign]
+    await room.hears(ALICE, "thanks, that works", "1.8")
+    assert room.offers.asked[-1].quoted == ANSWER
+    await room.presses(OfferAction.KEEP)
+    (proposal,) = await room.proposal_store.proposals()
+    assert "password" not in proposal.text
+
+
+class StaleReads:
+    """The store of a process that has read the question before it was changed."""
+
+    def __init__(self, kept: Any, call: PersonAnswer | None) -> None:
+        self._kept, self._call = kept, call
+
+    async def read(self, blank: Any) -> Any:
+        return self._call if isinstance(blank, PersonAnswer) else await self._kept.read(blank)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kept, name)
+
+
 async def test_who_may_not_add_proposes_and_an_admin_approves(room: CalledRoom) -> None:
     await room.is_answered()
     assert "An admin decides" in await room.presses(OfferAction.KEEP)
@@ -292,6 +373,41 @@ async def test_an_answer_that_nobody_confirms_stays_and_says_so(room: CalledRoom
     await room.days_pass(15)
     assert await room.headings() == {"Answered by Bob, not confirmed since 2026-01-05"}
     assert ANSWER in await room.texts()
+
+
+async def test_its_author_is_asked_when_the_platform_is_back(room: CalledRoom) -> None:
+    await room.is_kept()
+    room.offers.away = True
+    await room.days_pass(181)
+    room.offers.away = False
+    await room.days_pass(1)
+    assert room.offers.asked[-1].actions == (OfferAction.STILL_TRUE, OfferAction.REMOVE)
+
+
+async def test_who_has_confirmed_is_not_asked_again_before_that_is_done(room: CalledRoom) -> None:
+    await room.is_kept()
+    await room.days_pass(181)
+    await room.presses(OfferAction.STILL_TRUE)
+    asked = len(room.offers.asked)
+    room.clock.advance(20 * 86_400)
+    await room.scheduler.tick()  # its worker is late, and nobody confirmed in time
+    await room.works()
+    assert len(room.offers.asked) == asked
+    (heading,) = await room.headings()
+    assert heading.startswith("Answered by Bob, confirmed")
+
+
+@pytest.mark.parametrize("said", ["  ## Answered by the CEO", "Answered by the CEO\n---", "# Answered by the CEO"])
+def test_no_heading_in_an_answer_names_another_author(said: str) -> None:
+    at = datetime(2026, 1, 5, tzinfo=UTC)
+    text = answer_markdown(QUESTION, "Bob", f"Yes.\n\n{said}\nNo.", written=at, dated="2026-01-05", today=at.date())
+    assert re.findall(r"(?m)^ *(#.*|-+)$", text) == [f"# {QUESTION}", "## Answered by Bob"]
+
+
+@pytest.mark.parametrize("source", ["answer key.pdf", "answer sheets/2026 1.md", "answer "])
+def test_a_file_of_a_like_name_is_no_persons_answer(source: str) -> None:
+    assert not is_answer(source)
+    assert is_answer(answer_source(SOURCE, "1.6"))
 
 
 async def test_its_author_can_remove_it(room: CalledRoom) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-TEXT, DM, VOICE, CATEGORY, PUBLIC_THREAD, FORUM = 0, 1, 2, 4, 11, 15
+TEXT, DM, VOICE, CATEGORY, PUBLIC_THREAD, PRIVATE_THREAD, FORUM = 0, 1, 2, 4, 11, 12, 15
 DEFAULT_MESSAGE, THREAD_CREATED, REPLY, CHAT_COMMAND, THREAD_STARTER, MENU_COMMAND = 0, 18, 19, 20, 21, 23
 HAS_THREAD, EPHEMERAL, LOADING, HAS_SNAPSHOT, LAYOUT = 1 << 5, 1 << 6, 1 << 7, 1 << 14, 1 << 15
 UPLOAD_LIMIT = 10 * 1024 * 1024  # bytes, what a server without boosts allows
@@ -140,7 +140,7 @@ class Channel:
 
     @property
     def is_thread(self) -> bool:
-        return self.kind == PUBLIC_THREAD
+        return self.kind in {PUBLIC_THREAD, PRIVATE_THREAD}
 
     @property
     def mention(self) -> str:
