@@ -1,4 +1,4 @@
-"""The commands. Nothing heavy is imported until a command needs it: ``footnote --help`` must be instant."""
+"""The commands. Heavy modules are imported only when a command needs them, so that ``footnote --help`` is instant."""
 
 import io
 import sys
@@ -33,7 +33,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-INTERRUPTED = 130  # the exit code of a command that Ctrl-C ended, as shells have it
+INTERRUPTED = 130  # the shell's exit code for a command ended by Ctrl-C
 
 
 def _print_version(wanted: bool) -> None:
@@ -74,9 +74,9 @@ UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 
 def main() -> None:
-    """Run the command line; a failure is one clear line on standard error, never a traceback.
+    """Run the command line. An error is one clear line on standard error, never a traceback.
 
-    With ``--json`` it is a document on standard output: what is wrong, and what to do about it.
+    With ``--json`` it is a document on standard output with the error and its remedy.
     """
     _speak_as_the_terminal_can()
     use_narrow_help()
@@ -91,7 +91,7 @@ def main() -> None:
         _wrongly_called(error)
     except KeyboardInterrupt:
         code = INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - the outermost edge: what nobody foresaw is told as well
+    except Exception as error:  # noqa: BLE001 - the outermost handler reports unexpected errors too
         from bot.cli.failures import explain_failure
 
         _fail(explain_failure(error).rstrip("\n"))
@@ -101,7 +101,7 @@ def main() -> None:
 
 
 def _fail(message: str, remedy: str = "", code: int = 1) -> NoReturn:
-    """Say what is wrong as it was asked for, and leave."""
+    """Print an error in the requested format, and exit."""
     if "--json" in sys.argv[1:]:
         print_json({"error": remove_controls(message), "remedy": remove_controls(remedy)})
     else:
@@ -110,14 +110,14 @@ def _fail(message: str, remedy: str = "", code: int = 1) -> NoReturn:
 
 
 def _speak_as_the_terminal_can() -> None:
-    """Let a terminal without UTF-8 show ? for missing characters, so that the command does not fail."""
+    """Show ? for characters that a terminal without UTF-8 lacks, rather than fail."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def _wrongly_called(error: Any) -> NoReturn:
-    """Say in one line what was wrong with the call and where to look; a command without anything shows its help."""
+    """Print what was wrong with the call and where to look, in one line. A command without arguments shows its help."""
     message = error.format_message().removeprefix("Invalid value: ").replace("Value error, ", "")
     if "\n" in message.strip():
         error.show()

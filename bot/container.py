@@ -1,7 +1,7 @@
-"""The composition root: opens everything in order, closes it in reverse.
+"""The composition root: opens everything in order and closes it in reverse.
 
-With ``stores``, ``model_endpoint``, ``knowledge_stack``, ``page`` and ``platforms`` it names the concrete classes. A
-part is put together, and its modules are loaded, when it is first used: a command that lists bases loads no model.
+It and ``stores``, ``model_endpoint``, ``knowledge_stack``, ``page`` and ``platforms`` name the concrete classes. A part
+is built, and its modules imported, at its first use: a command that lists bases loads no model.
 """
 
 import asyncio
@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from core.service.question_service import QuestionService
     from core.service.standing_answers.checks import AnswerCheck
 
-# With a model, whatever the first search finds is written from at once; a draft that does not fit is declined and the
-# long way begins (core.agent.retries). Without a model the long way costs nothing, so that it is always taken.
+# With a model, the answer is always written from the first search. If the draft does not fit, it is declined and the
+# full loop begins (core.agent.retries). Without a model the full loop is free, so it always runs.
 CONFIDENT = 0.0
 NEVER = 2.0
 NOTHING_TO_READ = "An admin can add some: `/kb` in chat, *Knowledge* on the page, `footnote ingest` in a terminal."
@@ -67,7 +67,7 @@ NOTHING_TO_READ = "An admin can add some: `/kb` in chat, *Knowledge* on the page
 
 @dataclass(frozen=True)
 class Footnote(Stores):
-    """Everything that is open, for commands and platforms to use."""
+    """Everything that is open, for use by commands and platforms."""
 
     index: MilvusIndex
     encoder: SentenceTransformerEncoder | EndpointEncoder
@@ -76,14 +76,14 @@ class Footnote(Stores):
     originals: BlobStore
     opening: StoreStartup
     opened: "asyncio.Task[None]"
-    writer: "Reasoner | None" = None  # of another package
+    writer: "Reasoner | None" = None  # from another package
     capabilities: "dict[str, PlatformCapabilities]" = field(default_factory=dict)  # of platforms connected here
 
     # --- what answers
 
     @property
     def policy(self) -> AnswerPolicy:
-        """How answers are made where a channel has chosen nothing else."""
+        """The default answer policy, for channels without their own choices."""
         settings = self.settings
         limits = DailyLimits(settings.answers_per_person, settings.answers_per_channel, settings.llm_channel_budget)
         return AnswerPolicy(
@@ -92,7 +92,7 @@ class Footnote(Stores):
 
     @property
     def days(self) -> Days:
-        """When a day begins here."""
+        """The days of this installation."""
         return Days(self.clock, ZoneInfo(self.settings.time_zone) if self.settings.time_zone else None)
 
     @cached_property
@@ -106,21 +106,21 @@ class Footnote(Stores):
 
     @cached_property
     def retriever(self) -> "Retriever":
-        """What searches."""
+        """The retriever."""
         from core.retrieval.hybrid import Retriever
 
         return Retriever(self.index, self.encoder, self.reranker, self.catalog)
 
     @cached_property
     def daily_budget(self) -> "DailyBudget | None":
-        """What the answers of a day may cost. Raises ConfigurationError where no price is set."""
+        """The daily budget of answers. Raises ConfigurationError if a budget is set but no price."""
         from bot.model_endpoint import daily_budget_of
 
         return daily_budget_of(self.settings, self.redis, self.days)
 
     @cached_property
     def usage_book(self) -> "UsageBook":
-        """What was used by day, channel and base."""
+        """Usage by day, channel and base."""
         from adapters.redis.usage import RedisUsageBook
 
         return RedisUsageBook(self.redis)
@@ -134,7 +134,7 @@ class Footnote(Stores):
 
     @cached_property
     def reasoner(self) -> "Reasoner":
-        """What writes, if anything does, with quotes as its standby."""
+        """The reasoner that writes, with quotes as its fallback; without a model, quotes only."""
         from adapters.redis.settings import RedisVerifierRecords
         from bot.model_endpoint import model_with_standby, with_standby
 
@@ -170,7 +170,7 @@ class Footnote(Stores):
 
     @cached_property
     def question_service(self) -> "QuestionService":
-        """Questions and choices, answered and recorded."""
+        """The service that answers and records questions and choices."""
         from core.service.question_recorder import QuestionRecorder, UsageRecorder
         from core.service.question_service import QuestionService
 
@@ -195,7 +195,7 @@ class Footnote(Stores):
 
     @cached_property
     def ingestor(self) -> "Ingestor":
-        """What brings documents in."""
+        """The ingestor."""
         from core.ingestion.ingestor import Ingestor
 
         return Ingestor(
@@ -209,7 +209,7 @@ class Footnote(Stores):
 
     @cached_property
     def knowledge_stack(self) -> "KnowledgeStack":
-        """``/kb``."""
+        """The services behind ``/kb``."""
         from bot.knowledge_stack import knowledge_stack
 
         return knowledge_stack(
@@ -231,7 +231,7 @@ class Footnote(Stores):
 
     @cached_property
     def backup(self) -> "Backup":
-        """What makes backups of all this, and restores them into it."""
+        """The service that makes and restores backups."""
         from adapters.backup.backup import Backup
         from bot.home import find_installation
 
@@ -246,14 +246,14 @@ class Footnote(Stores):
         )
 
     async def carry_over(self) -> None:
-        """Back up what an older version left, once, before it is this version's. Raises ConfigurationError."""
+        """Back up an older version's data once, before this version uses it. Raises ConfigurationError."""
         from adapters.backup.upgrade import back_up_older_data
 
         if folder := await back_up_older_data(self.backup, self.settings.home):
             self.opening.notices.append(f"This data is of an older Footnote. It was backed up first, into {folder}.")
 
     def take_notices(self) -> tuple[str, ...]:
-        """Return what the stores have lost as far as it was noticed since this was last called, each in one line."""
+        """Return the losses of the stores noticed since the last call, each in one line."""
         noticed = (*self.opening.notices, *self.lost_changes.take_notices())
         self.opening.notices.clear()
         return noticed
@@ -263,7 +263,7 @@ class Footnote(Stores):
         return frozenset(base.name for base in await self.catalog.bases())
 
     async def only(self, base: str | None) -> frozenset[str] | None:
-        """Just this base, or None for all. Raises NotFound when there is none of that name."""
+        """Return only this base, or None for all. Raises NotFound if there is none of that name."""
         if base is None:
             return None
         names = await self.all_bases()
@@ -273,7 +273,7 @@ class Footnote(Stores):
         return frozenset({base})
 
     def user_actions(self) -> "UserActions":
-        """Return what people can do beside asking."""
+        """Return the actions of people besides asking."""
         from adapters.redis.kb_stores import RedisProposalStore
         from core.service.actions.user_actions import UserActions
         from core.service.disputes.decisions import DisputeReports
@@ -302,25 +302,25 @@ class Footnote(Stores):
         )
 
     def answer_check(self) -> "AnswerCheck":
-        """Return what compares answers that were given with what documents say now."""
+        """Return the service that compares given answers with the current documents."""
         from core.service.standing_answers.checks import AnswerCheck
 
         return AnswerCheck(self.agent, self.catalog, self.index, self.clock)
 
     def knowledge_reader(self) -> "KnowledgeReader":
-        """Return what can be read without asking."""
+        """Return the reader of documents, which works without asking questions."""
         from core.service.api_clients import KnowledgeReader
 
         return KnowledgeReader(self.catalog, self.index, self.retriever)
 
     def gaps(self) -> "GapAnalysis":
-        """Return what the documents lack."""
+        """Return the analysis of gaps in the documents."""
         from core.service.gaps.analysis import GapAnalysis
 
         return GapAnalysis(self.questions, self.feedback, self.catalog, self.clock)
 
     def gap_drafts(self) -> "GapDrafts":
-        """Drafts of what they lack, with the words of threads of the platforms that are connected."""
+        """Return the drafts for gaps, which use texts of threads on the connected platforms."""
         from core.service.gaps.drafts import GapDrafts
 
         return GapDrafts(
@@ -344,14 +344,15 @@ async def open_footnote(
     index: bool = True,
     upgrade: bool = True,
 ) -> AsyncIterator[Footnote]:
-    """Open the stores and models; on leaving, close everything again, whatever happened.
+    """Open the stores and models, and close everything again in any case.
 
-    Without ``models`` they are loaded at their first use, for commands that only look at what is kept; without
-    ``index`` it is opened at its first use too. Without ``wait`` index and models open while the caller goes on:
-    ``Footnote.opened`` ends when they are ready, or fails, and servers that are not there yet are waited for:
-    ``Footnote.opening`` says which.
-    Who is to answer gets the index that the catalog's documents are in, or IndexMismatch; ``any_index`` is for what
-    fills or compares one. Data of an older version is backed up, once, where the index is opened (``upgrade``).
+    Without ``models`` they load at their first use, for commands that only read stored data. Without ``index`` it opens
+    at its first use too. Without ``wait`` the index and models open in the background, and servers that are not up yet
+    are waited for. ``Footnote.opened`` then ends when they are ready, or fails, and ``Footnote.opening`` says what is
+    pending.
+
+    Processes that answer get the index of the catalog's documents, or IndexMismatch. ``any_index`` is for commands that
+    fill or compare one. With ``upgrade``, data of an older version is backed up once, if the index is opened.
     """
     from adapters.documents.parser import DocumentParser
     from adapters.encoders.answer_reader import LowRankAnswerReader
@@ -361,16 +362,16 @@ async def open_footnote(
         stack.push_async_callback(encoder.close)
         answer_reader = LowRankAnswerReader()
         stack.push_async_callback(answer_reader.close)
-        quotes = not settings.has_writer  # with a model they stand by, and their reader is loaded when they are needed
-        # Models take longest: the stores open beside them.
+        quotes = not settings.has_writer  # with a model, quotes are a fallback, and their reader loads when needed
+        # Models take longest, so the stores open at the same time.
         loading = asyncio.create_task(_open_models(encoder, answer_reader if quotes else None)) if models else None
         if loading is not None:
             stack.push_async_callback(cancel, loading)
         stores = await enter_catalog(settings, stack)
         if isinstance(encoder, EndpointEncoder):
-            await encoder.open()  # which asks for the dimension, once for all
+            await encoder.open()  # gets the dimension, once and for all
         elif settings.embedding_model and loading is not None:
-            await loading  # a model from a hub tells its dimension only when it is loaded
+            await loading  # the dimension of a hub's model is known only once it is loaded
         milvus = _index(settings, encoder, on_demand=not index)
         stack.push_async_callback(milvus.close)
         stack.push_async_callback(cancel, asyncio.create_task(milvus.watch()))
@@ -413,7 +414,7 @@ async def open_footnote(
                 footnote, writer=await installed_reasoner(settings, footnote.extractive, footnote.clock, stack)
             )
         if models or not wait:
-            _ = footnote.question_service  # what is wrong with the settings is said now
+            _ = footnote.question_service  # reports wrong settings now
         if wait:
             await opened
         yield footnote
@@ -428,7 +429,7 @@ async def _open_index_and_model(
     consistency: IndexConsistency | None,
     carry_over: Callable[[], Awaitable[None]] | None,
 ) -> None:
-    """Index and model, side by side: each takes seconds and neither needs the other."""
+    """Open index and model in parallel: each takes seconds and neither needs the other."""
     if disk_usage(settings.home).free < RESERVE:
         opening.notices.append(f"{DiskFull(settings.home)} Nothing can be added until then.")
 
@@ -475,7 +476,7 @@ async def _await(task: "asyncio.Task[None]") -> None:
 
 
 def encoder_of(settings: Settings) -> SentenceTransformerEncoder | EndpointEncoder:
-    """Return what makes vectors: a model on this machine, or an endpoint; nothing is loaded or connected yet."""
+    """Return the encoder: a model on this machine, or an endpoint. Loads and connects nothing yet."""
     if not settings.embedding_base_url:
         return SentenceTransformerEncoder(settings.embedding_model or "")
     key = settings.embedding_api_key.get_secret_value() if settings.embedding_api_key else ""

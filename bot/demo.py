@@ -1,4 +1,4 @@
-"""The first thing a newcomer sees: the sample documents, and a conversation about them."""
+"""The demo for new users: the sample documents, and a conversation about them."""
 
 import json
 import sys
@@ -20,7 +20,7 @@ SAMPLES = Path(__file__).parent / "samples"
 
 
 async def play(home: Path | None) -> int:
-    """Ingest the samples, then converse; with no terminal attached, play the scripted conversation."""
+    """Ingest the samples, then start a conversation; without a terminal, play the scripted one."""
     settings = sample_settings(load_settings(), home)
     console = SafeConsole()
     interactive = sys.stdin.isatty() and console.is_terminal
@@ -66,7 +66,7 @@ async def _play_script(console: SafeConsole, chat: Chat) -> None:
 
 
 def _farewell(console: SafeConsole, *, kept: bool) -> None:
-    """Say what is next, and where to find the sample company again."""
+    """Print the next steps, and where to find the sample company again."""
     console.print()
     if kept:
         console.print(

@@ -1,4 +1,4 @@
-"""What is said by itself: each week what the documents lack, each day that proposals wait, and changed answers."""
+"""Automatic messages: weekly gaps in the documents, daily waiting proposals, and changed answers."""
 
 from bot.container import Footnote
 from bot.plugins import principal_forms
@@ -12,7 +12,7 @@ from core.service.standing_answers.service import StandingAnswers
 
 
 def gap_digest(footnote: Footnote) -> GapDigest | None:
-    """Return what tells the channel of GAPS_DIGEST each week; None where none is set. Raises ConfigurationError."""
+    """Return the weekly digest for the channel of GAPS_DIGEST; None if none is set. Raises ConfigurationError."""
     channel = digest_channel(footnote.settings.gaps_digest)
     if channel is None:
         return None
@@ -24,7 +24,7 @@ def gap_digest(footnote: Footnote) -> GapDigest | None:
 
 
 def proposal_digest(footnote: Footnote) -> ProposalDigest:
-    """Return what tells admins once a day, where they chose it, that proposals wait."""
+    """Return the daily digest of waiting proposals, for admins who chose it."""
     waiting = footnote.knowledge_stack.deps.proposal_store
     return ProposalDigest(
         waiting,
@@ -36,7 +36,7 @@ def proposal_digest(footnote: Footnote) -> ProposalDigest:
 
 
 def standing_answers(footnote: Footnote, holder: str) -> StandingAnswers:
-    """Return what tells people, where an admin switched it on, that an answer they got has changed."""
+    """Return the notifier of people whose answers changed, where an admin switched it on."""
 
     def notices(platform: str) -> PersonalNotices | None:
         found = footnote.capabilities.get(platform)

@@ -1,4 +1,4 @@
-"""Checks every dependency and setting, each with what to do about it. Never prints a secret."""
+"""Checks of every dependency and setting, each with a remedy. Never prints a secret."""
 
 import asyncio
 import re
@@ -33,18 +33,18 @@ from core.model.principals import PrincipalKind
 from core.model.profile import Profile
 
 FREE_GIB = 1.0
-PROBE = 64 * 1024  # bytes that must fit
+PROBE = 64 * 1024  # bytes that must fit on the disk
 PLACE = re.compile(r"[a-z]+:[a-z]+:[^/\s]*/\S+")
-SECONDS = 8.5  # for everything at the same time, so that the command is over in ten; ``doctor --seconds`` waits longer
-OPENING_SHARE = 0.9  # of them: for the index; then it is said what is not open, and why
+SECONDS = 8.5  # for all checks in parallel, so that the command ends within ten; ``doctor --seconds`` waits longer
+OPENING_SHARE = 0.9  # share of SECONDS for the index; after that, report what is not open, and why
 MODELS = "models"
-CHOSEN_SECONDS = 4.0  # for which the check of a platform waits for what was chosen in its channels
-NAMES = 21  # columns of mark and name
+CHOSEN_SECONDS = 4.0  # for which a platform's check waits for its channels' settings
+NAMES = 21  # columns for mark and name
 ROOM_FOR_COLUMNS = 60  # columns of the terminal
 
 
 async def examine(*, as_json: bool, fix: bool = False, seconds: float = SECONDS) -> int:
-    """Run every check and show it as it comes; 1 when one failed. With ``fix`` damaged memory is mended first."""
+    """Run every check and show it as it completes; return 1 if one failed. ``fix`` first repairs damaged memory."""
     console = SafeConsole()
     checks = []
     settings = load_settings()
@@ -65,9 +65,9 @@ async def examine(*, as_json: bool, fix: bool = False, seconds: float = SECONDS)
 
 
 async def explain(place: str, *, as_json: bool) -> int:
-    """Return what applies in a channel: each setting, and whether it was chosen there or is the default.
+    """Print the settings of a channel, and whether each was chosen there or is the default.
 
-    Raises NotFound when ``place`` names no channel.
+    Raises NotFound if ``place`` names no channel.
     """
     from bot.container import open_footnote
     from core.service.channel_settings import explain_settings
@@ -94,7 +94,7 @@ def _channel_forms() -> str:
 
 
 async def _salvage_check(settings: Settings) -> Check | None:
-    """Return what became of an append-only file that could not be read to its end; None where there is no such file."""
+    """Return the result of repairing a truncated append-only file; None if there is none."""
     if settings.redis_url is not None:
         return None
     from adapters.redis.embedded_server import EmbeddedValkey
@@ -115,9 +115,9 @@ async def checks_of(
     seconds: float = SECONDS,
     waiting: Callable[[Collection[str]], None] = lambda _: None,
 ) -> AsyncGenerator[Check]:
-    """Every check, each as soon as it is known; what takes longer than this is said to.
+    """Yield every check as soon as it is known. Checks that take too long say so.
 
-    ``waiting`` is told what is still looked at, whenever that changes.
+    Calls ``waiting`` with the pending groups whenever they change.
     """
     yield _python()
     yield await asyncio.to_thread(_settings, settings)
@@ -127,12 +127,12 @@ async def checks_of(
     chosen: Chosen = asyncio.get_running_loop().create_future()
     until = asyncio.get_running_loop().time() + seconds
     outside = {
-        MODELS: model_checks(settings),  # first: it takes longest
+        MODELS: model_checks(settings),  # first, because it takes longest
         "stores": store_checks(settings, until - seconds * (1 - OPENING_SHARE), chosen),
         "model endpoint": endpoint_checks(settings),
         "platforms": _platforms(settings, chosen),
     }
-    found: asyncio.Queue[Check | str] = asyncio.Queue()  # of the four together; a name: that one has ended
+    found: asyncio.Queue[Check | str] = asyncio.Queue()  # from all four groups; a name means that this group has ended
     looking = [asyncio.create_task(_look(name, checks, until, found)) for name, checks in outside.items()]
     open_ones = dict.fromkeys(outside)
     try:
@@ -142,7 +142,7 @@ async def checks_of(
                 yield said
             else:
                 del open_ones[said]
-        await asyncio.gather(*looking)  # what nobody foresaw is raised
+        await asyncio.gather(*looking)  # raises unexpected errors
     finally:
         for look in looking:
             look.cancel()
@@ -150,7 +150,7 @@ async def checks_of(
 
 
 async def _look(name: str, checks: AsyncGenerator[Check], until: float, found: "asyncio.Queue[Check | str]") -> None:
-    """Hand on what is found before the deadline, in the loop's time; what came to nothing by then is told of too."""
+    """Put checks into ``found`` until the deadline (in the loop's time), then report what did not finish."""
     last, seconds = "", until - asyncio.get_running_loop().time()
     try:
         async with asyncio.timeout_at(until), aclosing(checks):
@@ -166,7 +166,7 @@ async def _look(name: str, checks: AsyncGenerator[Check], until: float, found: "
 
 
 def _too_slow(name: str, last: str, seconds: float) -> Check:
-    """Return a server that does not answer is a failure; a machine that is slow is none."""
+    """Return the check for a timeout: a failure for a server that does not answer, a note for slow models."""
     if name == MODELS:
         return late_check(last, f"It may only be slow: {PATIENTLY}")
     after = f" after {last}" if last else ""
@@ -180,7 +180,7 @@ def _python() -> Check:
 
 
 def _settings(settings: Settings) -> Check:
-    """Which files were read: somebody who edits another one wonders why nothing changes. And who else may read them."""
+    """Return which files were read, to help people who edit another one, and who else may read them."""
     files, secrets = env_files(), "".join(f", then files in {folder}" for folder in secret_folders())
     read = [path for path in reversed(files) if path.is_file()]
     if read:
@@ -199,12 +199,12 @@ def _settings(settings: Settings) -> Check:
 
 
 def _is_written_by_others(path: Path, settings: Settings) -> bool:
-    """Whether anybody on this machine may write a file of settings that does not lie in the data directory."""
+    """Return whether anyone on this machine may write a settings file outside the data directory."""
     return not path.is_relative_to(settings.home) and bool(path.stat().st_mode & stat.S_IWOTH)
 
 
 def _shows_secrets(path: Path, settings: Settings) -> bool:
-    """Whether others may read a file with a secret in it; what lies in the data directory is closed to them anyway."""
+    """Return whether others may read a file with a secret in it. The data directory is closed to others anyway."""
     if path.is_relative_to(settings.home) or not open_to_others(path):
         return False
     text = path.read_text(encoding="utf-8", errors="replace")
@@ -231,7 +231,7 @@ def _home(settings: Settings) -> Check:
 
 
 async def endpoint_checks(settings: Settings) -> AsyncGenerator[Check]:
-    """Whether the configured model answers, and what its endpoint does without."""
+    """Check whether the configured model answers, and what its endpoint lacks."""
     if settings.reasoner:
         yield Check("reasoner", Health.OK, f"{settings.reasoner}, of an installed package")
     if not settings.has_writer:
@@ -280,7 +280,7 @@ async def _applying(chosen: Chosen) -> Mapping[str, ChannelSettings]:
 
 
 async def _in_short(chosen: Chosen) -> Mapping[str, ChosenSettings]:
-    """Return what was chosen in channels, where the stores say so soon; nothing where they do not."""
+    """Return the settings chosen in channels if the stores answer soon; otherwise nothing."""
     with suppress(TimeoutError):
         async with asyncio.timeout(CHOSEN_SECONDS):
             return await asyncio.shield(chosen)

@@ -1,4 +1,4 @@
-"""The cyclic garbage collector beside a model's library: a million objects that stay for as long as the process.
+"""Tuning of the cyclic garbage collector for a model's library, whose million objects live as long as the process.
 
 https://docs.python.org/3/library/gc.html#gc.freeze
 """
@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """No collections while the models load.
+    """Pause the collector while the models load.
 
-    They find nothing there, and walking again and again what was just imported takes a sixth of the processor's time.
+    Collections find nothing there, and scanning newly imported objects again and again takes a sixth of the CPU time.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -24,9 +24,9 @@ def collector_paused() -> Iterator[None]:
 
 
 def freeze_loaded_objects() -> None:
-    """Keep the collector from walking what is loaded by now, in a process that does nothing but serve or answer.
+    """Exclude all loaded objects from collections, in a process that only serves or answers.
 
-    With the encoder's library loaded, a full collection takes a third of a second on the event loop's thread; of what
-    comes and goes with questions alone, some milliseconds.
+    With the encoder's library loaded, a full collection blocks the event loop for a third of a second. For the objects
+    of questions alone it takes some milliseconds.
     """
     gc.freeze()

@@ -1,4 +1,4 @@
-"""The HTTP port: health, readiness and metrics beside the routes of platforms, within the bounds of ``HttpBounds``."""
+"""The HTTP port: health, readiness and metrics, next to the platforms' routes, within the limits of ``HttpBounds``."""
 
 import asyncio
 import logging
@@ -33,8 +33,8 @@ def application(
 ) -> web.Application:
     """Return an app with ``/healthz``, ``/readyz``, ``/metrics`` and these routes.
 
-    ``model_failure`` says what was last wrong at the model's endpoint: answers are quotes then, so that it is healthy
-    all the same. ``ready`` says what keeps questions from being answered, and what makes answers worse.
+    ``model_failure`` returns the last failure of the model endpoint. Answers are then quotes, so the app is still
+    healthy. ``ready`` returns what keeps questions from being answered, and what makes answers worse.
     """
 
     async def healthz(_request: web.Request) -> web.Response:
@@ -63,12 +63,12 @@ def application(
 
 
 async def _not_found(_request: web.Request) -> web.StreamResponse:
-    """Stand in for aiohttp's own answer, before which an ``Expect`` header would be read by aiohttp."""
+    """Raise 404 in place of aiohttp, which would first handle an ``Expect`` header itself."""
     raise web.HTTPNotFound
 
 
 async def _expect(request: web.Request) -> None:
-    """Answer ``Expect``. aiohttp's own handler repeats the header, and fails where that is no text."""
+    """Answer ``Expect``. aiohttp's own handler echoes the header, and fails if it is not valid text."""
     if request.headers.get("Expect", "").lower() != "100-continue":
         raise web.HTTPExpectationFailed(text="Only 100-continue can be expected.")
     if request.transport is not None:
@@ -77,7 +77,7 @@ async def _expect(request: web.Request) -> None:
 
 @web.middleware
 async def _malformed_bodies(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Return a body that is not what it says it is, is the sender's mistake: 400, and no traceback."""
+    """Answer 400 without a traceback if a body does not match its declared type or encoding."""
     try:
         return await handler(request)
     except (UnicodeDecodeError, JSONDecodeError, LookupError, web.RequestPayloadError) as error:
@@ -89,7 +89,7 @@ async def _malformed_bodies(request: web.Request, handler: Handler) -> web.Strea
 
 @web.middleware
 async def _slow_bodies(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Answer 408 where a body does not arrive in time. A response that has begun is left alone."""
+    """Answer 408 if a body does not arrive in time. A response that has begun is left alone."""
     if request.content.is_eof():
         return await handler(request)
     watch = _BodyWatch(request)
@@ -106,7 +106,7 @@ async def _slow_bodies(request: web.Request, handler: Handler) -> web.StreamResp
 
 
 class _BodyWatch:
-    """Lets a timeout expire when a request's body is slower than the bounds allow."""
+    """Timer that expires a timeout when a request's body is slower than the limits allow."""
 
     def __init__(self, request: web.Request) -> None:
         self.expired = False
@@ -144,39 +144,39 @@ async def _note_response(request: web.Request, _response: web.StreamResponse) ->
 
 @dataclass(frozen=True, slots=True)
 class HttpPort:
-    """A port that is served; ``cleanup`` ends it."""
+    """A served port; ``cleanup`` closes it."""
 
     server: asyncio.Server
     runner: web.AppRunner
 
     @property
     def address(self) -> str:
-        """Its address as a browser on this machine reaches it."""
+        """Its address for a browser on this machine."""
         host, port = self.server.sockets[0].getsockname()[:2]
         if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
             host = "127.0.0.1"
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     async def cleanup(self) -> None:
-        """Take no more connections, and end those that are open."""
+        """Accept no more connections, and close open ones."""
         self.server.close()
         await self.runner.cleanup()
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
-    """Whether a logged error is ours: one about a request that is no HTTP, or whose body breaks off, is not."""
+    """Return whether a logged error is ours. Errors about invalid HTTP or a truncated body are the client's."""
     return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError | web.RequestPayloadError))
 
 
 async def listen(app: web.Application, host: str, port: int) -> HttpPort:
-    """Serve the app of ``application``. Raises ConfigurationError when the address cannot be had."""
+    """Serve the app of ``application``. Raises ConfigurationError if the address cannot be used."""
     bounds = app[BOUNDS]
     _SERVER_LOG.addFilter(_is_ours)
     runner = web.AppRunner(
         app,
         access_log=None,
         logger=_SERVER_LOG,
-        keepalive_timeout=bounds.head,  # aiohttp counts it from the connection on, too, until a head is complete
+        keepalive_timeout=bounds.head,  # aiohttp also applies it from the connection until a head is complete
         max_line_size=bounds.line_size,
         max_field_size=bounds.line_size,
         max_headers=bounds.headers,

@@ -1,19 +1,19 @@
-"""The data directory is for its owner alone: what everybody asked, and every document, lies in it as it is."""
+"""The data directory, private to its owner because it contains all questions and documents unencrypted."""
 
 import os
 import stat
 import uuid
 from pathlib import Path
 
-INSTALLATION = "installation"  # the file with its id
+INSTALLATION = "installation"  # the file with the installation's id
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def secure_home(home: Path) -> int:
-    """Make the directory, or tighten what others may do in an existing one; how many entries were open to others.
+    """Create the directory, or tighten an existing one's permissions. Return how many entries were open to others.
 
-    From here on this process, and the stores that it starts, create every file for their owner alone.
-    Entries of other owners stay as they are: ``open_to_others`` finds them. Raises OSError when there can be none.
+    From then on this process, and the stores that it starts, create every file for its owner only. Entries of other
+    owners stay as they are: ``open_to_others`` finds them. Raises OSError if the directory cannot be created.
     """
     os.umask(_OTHERS)
     home.mkdir(parents=True, exist_ok=True)
@@ -27,9 +27,9 @@ def secure_home(home: Path) -> int:
 
 
 def installation_id(home: Path) -> str:
-    """Return what tells this installation's folders from another's; made when it is first asked for. Raises OSError.
+    """Return this installation's id, which distinguishes its folders from another's. Creates it once. Raises OSError.
 
-    It stays with the data directory: a container that is made again has another host name, and the same home.
+    The id stays with the data directory. A recreated container has another host name but the same home.
     """
     there = home / INSTALLATION
     if not there.exists():
@@ -38,13 +38,13 @@ def installation_id(home: Path) -> str:
 
 
 def find_installation(home: Path) -> str:
-    """Return the same, or empty where none was made yet."""
+    """Return this installation's id; empty if there is none yet."""
     there = home / INSTALLATION
     return there.read_text("utf-8").strip() if there.exists() else ""
 
 
 def keep_installation(home: Path, installation: str) -> None:
-    """Go on as this installation, whose documents were restored here. Raises OSError."""
+    """Take over the id of the installation whose documents were restored here. Raises OSError."""
     _write_beside(home / INSTALLATION, installation).replace(home / INSTALLATION)
 
 
@@ -55,7 +55,7 @@ def _write_beside(there: Path, text: str) -> Path:
 
 
 def _write_once(there: Path, text: str) -> None:
-    """Write a whole file, unless another process has just done so."""
+    """Write a complete file, unless another process has just done so."""
     whole = _write_beside(there, text)
     try:
         os.link(whole, there)
@@ -69,12 +69,12 @@ def _write_once(there: Path, text: str) -> None:
 
 
 def open_to_others(place: Path) -> list[Path]:
-    """Return what of a file or folder, itself included, somebody else on this machine may read, write or enter."""
+    """Return the entries of a file or folder, itself included, that others on this machine may access."""
     return _loose(place)
 
 
 def _loose(home: Path) -> list[Path]:
-    """Links are left out: their own modes mean nothing. Sockets too: who may enter the folder decides."""
+    """Return the loose entries. Skips links, whose modes mean nothing, and sockets, which their folder protects."""
     found = [home]
     for folder, inside, names in os.walk(home):
         found += [Path(folder, name) for name in (*inside, *names)]

@@ -1,4 +1,4 @@
-"""The part of the composition root that governs the knowledge: its service, its jobs, and the worker that does them."""
+"""The part of the composition root for the knowledge: its service, its jobs, and the job worker."""
 
 import os
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ JOBS = "jobs"  # the inbox's namespace
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeStack:
-    """``/kb`` as this process has it open."""
+    """The services behind ``/kb`` in this process."""
 
     deps: KnowledgeDeps
     kb_service: KnowledgeService
@@ -74,7 +74,7 @@ class KnowledgeStack:
     settings: Settings
 
     def worker(self, name: str, platforms: Mapping[str, PlatformCapabilities], *, lanes: int = 2) -> "JobWorker":
-        """Return who does the jobs in this process, with what these platforms lend."""
+        """Return the job worker of this process, with these platforms' capabilities."""
         from adapters.documents.web.crawler import WebCrawler
         from adapters.documents.web.fetcher import Fetcher
         from adapters.terminal.operator import PLATFORM as TERMINAL
@@ -85,7 +85,7 @@ class KnowledgeStack:
         from core.service.workers import JobWorker
 
         deps = self.deps
-        # What the terminal, the page and programs ask for brings its bytes along: any process can do it.
+        # Jobs from the terminal, the page and API clients bring their bytes along, so any process can run them.
         served_everywhere = {name: PlatformCapabilities() for name in (TERMINAL, PAGE, API_PLATFORM)}
         item_sources = ItemSources(
             deps.catalog,
@@ -109,11 +109,11 @@ class KnowledgeStack:
         return JobWorker(name=name, inbox=deps.inbox, runner=runner, tick=self.scheduler.tick, lanes=lanes)
 
     def terminal_worker(self) -> "JobWorker":
-        """Who does jobs in a command's process, without any platform."""
+        """Return the job worker of a command's process, without platforms."""
         return self.worker(f"terminal-{os.getpid()}", {})
 
     def ingest_client(self) -> "IngestClient":
-        """Return what brings files in from the terminal, in turn with everybody else who writes to a base."""
+        """Return the ingest client of the terminal, which waits its turn among all writers of a base."""
         from adapters.terminal.ingest_view import IngestClient
 
         return IngestClient(
@@ -141,7 +141,7 @@ def knowledge_stack(
     memory: Memory,
     capabilities: Mapping[str, PlatformCapabilities],
 ) -> KnowledgeStack:
-    """Put together what ``/kb`` needs of what is open."""
+    """Build the services behind ``/kb`` from what is open."""
     blobs, originals = blob_store(settings, "kept"), Originals(kept_originals)
     trash = Trash(
         catalog=catalog,
@@ -196,7 +196,7 @@ def knowledge_stack(
 def _connections(
     settings: Settings, store: RedisConnectionStore, deps: KnowledgeDeps, job_queue: JobQueue
 ) -> Connections:
-    """Return what syncs connected sources, and how their secrets are kept."""
+    """Return the service that syncs connected sources, with the storage of their secrets."""
     key = settings.footnote_secret_key.get_secret_value() if settings.footnote_secret_key else ""
     documents = SyncedDocuments(deps.catalog, deps.ingestor, deps.originals)
     return Connections(
@@ -216,14 +216,14 @@ def _connections(
 
 
 def _open_http(settings: Settings, origin: str, headers: Mapping[str, str]) -> "AbstractAsyncContextManager[Http]":
-    """Open calls to one origin, under the same rules as links."""
+    """Open an HTTP client for one origin, under the same rules as for links."""
     from adapters.connectors.http import opener
 
     return opener(rules_of(settings))(origin, headers)
 
 
 def rules_of(settings: Settings) -> "Rules":
-    """Return where links may be fetched from, as configured."""
+    """Return the configured rules for fetching links."""
     from adapters.documents.web.fetcher import Rules, credential_of
 
     return Rules(
@@ -235,7 +235,7 @@ def rules_of(settings: Settings) -> "Rules":
 
 
 def stores_of(settings: Settings) -> FsspecFileStores:
-    """Return the places whose files may be read, as configured: beginnings of addresses, with commas between them."""
+    """Return the configured file stores. SOURCE_ADDRESSES has the allowed address prefixes, separated by commas."""
     allowed = [one.strip() for one in settings.source_addresses.split(",") if one.strip()]
     return FsspecFileStores(
         allowed,

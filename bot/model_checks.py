@@ -1,7 +1,7 @@
-"""What ``doctor`` says of the models, found out in a process of its own.
+"""Checks of the models for ``doctor``, run in a child process.
 
-Importing what computes them takes most of the doctor's time and nothing in this process can interrupt it: another one
-uses another core meanwhile, and can be ended when the time is over.
+Importing the model libraries takes most of the doctor's time and cannot be interrupted. A child process uses another
+core, and can be killed at the deadline.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from core.model.errors import FootnoteError, ModelUnavailable
 from core.model.health import Check, Health
 from core.model.json_codec import from_json
 
-ELSEWHERE = "-"  # in place of a model's name: nothing is to be loaded
+ELSEWHERE = "-"  # in place of a model's name: load nothing
 EMBEDDING, ANSWER_READER, RERANKER = "embedding model", "answer reader", "reranker"
 _SHOW_WHY = "LOG_LEVEL=debug footnote search anything shows why."
 _PACKAGED_FILES = "It comes with Footnote and its packaged model: install Footnote again, with what it depends on."
@@ -28,7 +28,7 @@ _DOWNLOADED = "It is downloaded the first time; until it is there, ranking does 
 
 
 async def model_checks(settings: Settings) -> AsyncGenerator[Check]:
-    """Load the models elsewhere and say how that went; what is not over when this is cancelled is ended."""
+    """Load the models in a child process and yield the results. The child is killed if this is cancelled."""
     missing = [EMBEDDING, ANSWER_READER, RERANKER]
     if settings.embedding_base_url:
         yield await endpoint_check(settings)
@@ -55,7 +55,7 @@ async def model_checks(settings: Settings) -> AsyncGenerator[Check]:
 
 
 def late_check(last: str, remedy: str) -> Check:
-    """Return what is said when the time is over and ``last``, if any, is all that was found."""
+    """Return the check to report at the deadline, if ``last``, possibly empty, was the last one found."""
     if last == EMBEDDING:
         return Check(ANSWER_READER, Health.NOTE, "it is still loading", remedy)
     if last == ANSWER_READER:
@@ -64,7 +64,7 @@ def late_check(last: str, remedy: str) -> Check:
 
 
 async def _report(embedding: str, reranker: str) -> None:
-    """One line of JSON for each model, as soon as it is known."""
+    """Print one line of JSON for each model, as soon as it is known."""
     embeddings = () if embedding == ELSEWHERE else (_embedding(embedding),)
     with collector_paused():
         for check in (*embeddings, answer_reader_check(LowRankAnswerReader()), _reranker(reranker)):
@@ -77,7 +77,7 @@ def _fields(check: Check) -> dict[str, str]:
 
 
 async def endpoint_check(settings: Settings) -> Check:
-    """Whether the endpoint for embeddings answers with vectors as long as before."""
+    """Check whether the embedding endpoint answers with vectors of the same length as before."""
     from bot.container import encoder_of
 
     encoder = encoder_of(settings)
@@ -101,7 +101,7 @@ async def _embedding(name: str) -> Check:
 
 
 async def answer_reader_check(reader: LowRankAnswerReader) -> Check:
-    """Whether sentences can be read together with questions; a note where not, because answers do without."""
+    """Check whether the answer reader loads. A failure is only a note, because answers work without it."""
     try:
         await reader.open()
     except ModelUnavailable as error:

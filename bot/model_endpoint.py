@@ -1,4 +1,4 @@
-"""The reasoner with a model, configured or installed, with quotes as its standby; and what an answer may cost."""
+"""The configured or installed reasoner with quotes as its fallback, and the limits of an answer's cost."""
 
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from adapters.reasoners.openai.reasoner import OpenAIReasoner
 
-ANSWER_SECONDS = 60.0  # what an answer may take where nothing else is set
+ANSWER_SECONDS = 60.0  # default deadline of an answer
 OPENAI = "https://api.openai.com/v1"
 
 
@@ -50,7 +50,7 @@ def model_with_standby(
     daily_budget: DailyBudget | None,
     records: VerifierRecords | None = None,
 ) -> Reasoner:
-    """Return the model endpoint with the extractive reasoner standing by, or the extractive reasoner alone."""
+    """Return the model endpoint with the extractive reasoner as fallback, or only the extractive reasoner."""
     if not settings.has_llm:
         return extractive
     primary = model_endpoint(settings, daily_budget, records)
@@ -59,7 +59,7 @@ def model_with_standby(
 
 
 def with_standby(primary: Reasoner, extractive: Reasoner, clock: Clock) -> Reasoner:
-    """Return a reasoner whose place the extractive one takes when it fails."""
+    """Return a reasoner that falls back to the extractive one when it fails."""
     from adapters.reasoners.fallback import FallbackReasoner
 
     return FallbackReasoner(primary, extractive, clock=clock, on_failure=_count_model_failure)
@@ -72,7 +72,7 @@ def _count_model_failure(kind: ModelFailure) -> None:
 
 
 def daily_budget_of(settings: Settings, redis: "Redis", days: Days) -> DailyBudget | None:
-    """Return the budgets of a day, where prices say what a call costs."""
+    """Return the daily budgets; None without prices for calls."""
     budget = _require_prices(settings, "LLM_DAILY_BUDGET", settings.llm_daily_budget)
     _require_prices(settings, "LLM_CHANNEL_BUDGET", settings.llm_channel_budget or None)
     if not (settings.llm_price_in or settings.llm_price_out):
@@ -83,17 +83,17 @@ def daily_budget_of(settings: Settings, redis: "Redis", days: Days) -> DailyBudg
 
 
 def answer_budget_of(settings: Settings) -> float | None:
-    """Return what one answer may cost, where that is set."""
+    """Return the cost limit of one answer; None if none is set."""
     return _require_prices(settings, "LLM_ANSWER_BUDGET", settings.llm_answer_budget)
 
 
 def _seconds(limit: Limits, deadline: float) -> float:
-    """How long this profile may take: a higher deadline than its own makes every profile longer in proportion."""
+    """Return a profile's time limit. A deadline above the default lengthens every profile in proportion."""
     return min(limit.seconds, deadline) if deadline <= ANSWER_SECONDS else limit.seconds * deadline / ANSWER_SECONDS
 
 
 def answer_limits(settings: Settings) -> dict[Profile, Limits]:
-    """Return what an answer of each profile may cost and take."""
+    """Return the cost and time limits of each profile."""
     cost = answer_budget_of(settings)
     return {
         profile: replace(limit, seconds=_seconds(limit, settings.answer_deadline), cost=cost)
@@ -102,7 +102,7 @@ def answer_limits(settings: Settings) -> dict[Profile, Limits]:
 
 
 def _require_prices(settings: Settings, name: str, budget: float | None) -> float | None:
-    """Return this budget. Raises ConfigurationError when there are no prices to hold it by."""
+    """Return this budget. Raises ConfigurationError if there are no prices to apply it with."""
     if budget is not None and not settings.llm_price_in and not settings.llm_price_out:
         raise ConfigurationError(
             f"{name} is set, but no price.", remedy="Set LLM_PRICE_IN and LLM_PRICE_OUT, per million tokens."
@@ -113,9 +113,9 @@ def _require_prices(settings: Settings, name: str, budget: float | None) -> floa
 def model_endpoint(
     settings: Settings, daily_budget: DailyBudget | None = None, records: VerifierRecords | None = None
 ) -> "OpenAIReasoner":
-    """Return the reasoner of the configured endpoint alone, paid from this budget; nothing is connected yet.
+    """Return the reasoner of the configured endpoint, without fallback, paid from this budget. Connects nothing yet.
 
-    ``records`` keep whether its checks are believed.
+    ``records`` store whether its checks are reliable.
     """
     from adapters.reasoners.openai.reasoner import OpenAIReasoner
 
@@ -136,5 +136,5 @@ def model_endpoint(
 
 
 def prices_of(settings: Settings) -> Prices:
-    """Return what the endpoint's tokens cost."""
+    """Return the prices of the endpoint's tokens."""
     return Prices(settings.llm_price_in, settings.llm_price_out, settings.llm_price_cached)

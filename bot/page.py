@@ -1,4 +1,4 @@
-"""The page, put together: its screens, each with what it needs of the open Footnote; and all platforms to serve."""
+"""Assembly of the page's screens with their dependencies, and of all platforms to serve."""
 
 import asyncio
 import sys
@@ -45,7 +45,7 @@ _BY_HAND = "Run footnote doctor in a terminal: it says more."
 async def open_page(
     settings: Settings, footnote: Footnote, chats: Sequence[ConnectedPlatform] = ()
 ) -> AsyncIterator[WebPlatform]:
-    """Yield the page with all its screens; ``chats`` are the platforms beside it."""
+    """Yield the page with all its screens. ``chats`` are the chat platforms next to it."""
     pages, stream, actions = Pages(), RedisAnswerStream(footnote.redis), footnote.user_actions()
     knowledge, guide = footnote.knowledge_stack, InstallationSetup(settings.home)
     conversations = Conversations(footnote.message_states, footnote.clock)
@@ -112,14 +112,14 @@ async def open_page(
 
 
 async def sample_files() -> AsyncIterator[FileContent]:
-    """Yield the documents of the invented company that the demo is about: (source, name, bytes) each."""
+    """Yield the documents of the demo's fictional company."""
     for path in sorted(one for one in (SAMPLES / "documents").rglob("*") if one.is_file()):
         data = await asyncio.to_thread(path.read_bytes)
         yield FileContent(str(path.relative_to(SAMPLES / "documents")), path.name, data)
 
 
 async def examine() -> Sequence[Check]:
-    """Return the report of doctor, run in a process of its own so that it opens everything as a terminal does."""
+    """Return the report of doctor, run in its own process so that it opens everything as in a terminal."""
     asked = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bot", "doctor", "--json", "--seconds", f"{DOCTOR_SECONDS / 2:.0f}",
         stdout=asyncio.subprocess.PIPE,
@@ -141,7 +141,7 @@ async def examine() -> Sequence[Check]:
 
 
 def access_rules(settings: Settings) -> AccessRules:
-    """Who may sign in and how. Raises ConfigurationError where that is not said in full."""
+    """Return who may sign in and how. Raises ConfigurationError if the settings are incomplete."""
     return AccessRules(
         password_hash=reveal(settings.web_password_hash) or "",
         reader_password_hash=reveal(settings.web_reader_password_hash) or "",
@@ -153,16 +153,16 @@ def access_rules(settings: Settings) -> AccessRules:
 
 
 def has_platform(settings: Settings) -> bool:
-    """Return whether there is anything to serve: a chat platform, or a page for others than its operator."""
+    """Return whether there is anything to serve: a chat platform, or a page for more than its operator."""
     return settings.has_page or any(plugin.is_configured(settings.of(plugin)) for plugin in installed_platforms())
 
 
 def open_platforms(
     settings: Settings, footnote: Footnote, role: ProcessRole, process: str, connected: Sequence[ConnectedPlatform]
 ) -> Iterator[AbstractAsyncContextManager[ConnectedPlatform]]:
-    """Yield each configured platform, to be entered; ``process`` is the name under which leases are taken.
+    """Yield each configured platform, to be entered. ``process`` is the name under which leases are taken.
 
-    ``connected`` are those that were entered; the page asks them for rights once they are.
+    ``connected`` are the platforms entered so far. The page checks permissions there once they are entered.
     """
     if settings.has_page:
         yield open_page(settings, footnote, connected)

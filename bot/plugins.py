@@ -1,6 +1,6 @@
-"""What is installed beside Footnote's own modules, found by entry points: chat platforms and reasoners.
+"""Plugins of other packages, found by entry points: chat platforms and reasoners.
 
-Document formats are found by ``adapters.documents.format`` itself, in the process that parses.
+``adapters.documents.format`` finds document formats itself, in the process that parses.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,13 +20,13 @@ P = TypeVar("P", PlatformPlugin[Any], ReasonerPlugin[Any])
 
 @dataclass(frozen=True, slots=True)
 class Installed(Generic[P]):
-    """Plugins by their names, and what is wrong with those that cannot be loaded."""
+    """Plugins by name, and the problems of those that cannot be loaded."""
 
     plugins: Mapping[str, P]
     problems: tuple[Check, ...]
 
     def __iter__(self) -> Iterator[P]:
-        """Return the plugins, one after the other."""
+        """Return an iterator over the plugins."""
         return iter(self.plugins.values())
 
 
@@ -43,23 +43,23 @@ def installed_platforms() -> Installed[PlatformPlugin[Any]]:
 
 @cache
 def installed_reasoners() -> Installed[ReasonerPlugin[Any]]:
-    """Load every reasoner of other packages once."""
+    """Load every reasoner of other packages, once."""
     return _load(REASONERS, ReasonerPlugin)  # type: ignore[type-abstract]  # it is never called
 
 
 def principal_forms() -> tuple[PrincipalForm, ...]:
-    """Return whom a knowledge base can be for: on each platform, and of Footnote itself."""
+    """Return the forms of principals that a base can be granted to: each platform's and Footnote's own."""
     return (*(form for plugin in installed_platforms() for form in plugin.principals), *PRINCIPAL_FORMS)
 
 
 def _load(group: str, kind: type[P]) -> Installed[P]:
-    """Load a group. One that fails is left out and does not stop the others."""
+    """Load a group of plugins. A plugin that fails is left out and does not stop the others."""
     plugins: dict[str, P] = {}
     problems: list[Check] = []
     for entry in entry_points(group=group):
         try:
             plugin = entry.load()
-        except Exception as error:  # noqa: BLE001 - somebody else's module may fail with anything
+        except Exception as error:  # noqa: BLE001 - a third-party module may fail with anything
             problems.append(_problem(entry, f"{type(error).__name__} while it is imported"))
             continue
         if not isinstance(plugin, kind):

@@ -1,4 +1,4 @@
-"""What programs use, put together: /v1, MCP, and what tokens open."""
+"""Assembly of what API clients use: /v1, MCP and tokens."""
 
 from collections.abc import Awaitable, Callable
 from importlib.metadata import version
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def api_clients(footnote: Footnote) -> ApiClients:
-    """Return the holders of API tokens, as ``/v1`` and MCP ask for them."""
+    """Return the registry of API clients, for ``/v1`` and MCP."""
     catalog = footnote.catalog
     return ApiClients(RedisApiTokens(footnote.redis), catalog, footnote.audit, footnote.clock, catalog.record_end)
 
 
 def open_api(footnote: Footnote, warming: Callable[[], bool]) -> "Api":
-    """Return the endpoints; ``warming`` says whether index and models are still being opened."""
+    """Return the endpoints. ``warming`` returns whether index and models are still opening."""
     from adapters.observability.prometheus import PrometheusMetrics
     from adapters.web.api.asking import Asking
     from adapters.web.api.endpoints import Api
@@ -44,7 +44,7 @@ def open_api(footnote: Footnote, warming: Callable[[], bool]) -> "Api":
 
 
 def program_documents(footnote: Footnote) -> ProgramDocuments:
-    """Return what adds the documents of programs."""
+    """Return the service for API clients' documents."""
     deps, service = footnote.knowledge_stack.deps, footnote.knowledge_stack.kb_service
     return ProgramDocuments(
         deps.catalog, deps.trash, service.job_commands.job_queue, deps.jobs, deps.blobs, service.audit
@@ -52,9 +52,9 @@ def program_documents(footnote: Footnote) -> ProgramDocuments:
 
 
 async def local_mcp(settings: Settings, footnote: Footnote) -> "MCPServer":
-    """Return the tools for the owner of this process, or for the token that is configured.
+    """Return the tools for the owner of this process, or for the configured token.
 
-    Raises ConfigurationError where that opens nothing.
+    Raises ConfigurationError if the token is not valid.
     """
     if settings.mcp_token is None:
         owner = local_owner()
@@ -74,7 +74,7 @@ async def local_mcp(settings: Settings, footnote: Footnote) -> "MCPServer":
 
 
 def remote_mcp(footnote: Footnote) -> "MCPServer":
-    """Return the tools for those who hold a token."""
+    """Return the tools for clients with a token."""
     from adapters.mcp.server import OurTokens, caller_over_http
 
     clients = api_clients(footnote)

@@ -1,4 +1,4 @@
-"""Readiness: what keeps every question from being answered now, and what only makes the service worse."""
+"""Readiness: what keeps all questions from being answered now, and what only degrades the service."""
 
 import asyncio
 import errno
@@ -15,14 +15,14 @@ from bot.supervision import SupervisedPlatform
 from core.model.errors import DiskFull, FootnoteError
 from core.service.shared_stores import SharedStores
 
-PROBE_SECONDS = 3.0  # for one store; a probe of Kubernetes or Docker waits four or five
+PROBE_SECONDS = 3.0  # for one store; Kubernetes and Docker probes wait four or five
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _PROBE = b"\0" * 4096
 
 
 @dataclass(frozen=True, slots=True)
 class ReadinessReport:
-    """Reasons by the name of what has them; ready while nothing is ``waiting_for``."""
+    """Problems by component. Ready while ``waiting_for`` is empty."""
 
     waiting_for: dict[str, str] = field(default_factory=dict)
     degraded: dict[str, str] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class ReadinessReport:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Looks at the stores, the disk and the platforms each time it is asked, so that it comes back by itself."""
+    """Checks the stores, the disk and the platforms on every call, so that it recovers by itself."""
 
     footnote: Footnote
     stores: SharedStores
@@ -39,10 +39,10 @@ class Readiness:
     model_failure: Callable[[], str]
 
     async def report(self) -> ReadinessReport:
-        """Return what is wrong now.
+        """Return the current problems.
 
-        A platform that is away degrades the service as long as another one is there; the page counts as one. With a
-        model that is away answers are quotes.
+        An unavailable platform only degrades the service as long as another one, the page included, is available. If
+        the model is unavailable, answers are quotes.
         """
         away = {one.name: problem for one in self.platforms if (problem := one.readiness_problem())}
         degraded = dict(away) if len(away) < len(self.platforms) else {}
@@ -58,13 +58,13 @@ class Readiness:
                 waiting[name] = problem
         if not redis and self.stores.joined.is_set():
             try:
-                await self.footnote.knowledge_stack.deps.consistency.check()  # Redis may have come back empty
+                await self.footnote.knowledge_stack.deps.consistency.check()  # Redis may have restarted empty
             except FootnoteError as error:
                 waiting["catalog"] = str(error)
         return ReadinessReport(waiting, degraded)
 
     async def _redis_problem(self) -> str:
-        """Why nothing can be written to Redis; empty where it can."""
+        """Return why Redis cannot be written; empty if it can."""
         try:
             async with asyncio.timeout(PROBE_SECONDS):
                 await write_probe(self.footnote.redis)
@@ -76,7 +76,7 @@ class Readiness:
         return ""
 
     async def _index_problem(self) -> str:
-        """Why the index cannot be searched; empty where it can, or where it is not open yet."""
+        """Return why the index cannot be searched; empty if it can, or is not open yet."""
         if not self.stores.joined.is_set():
             return ""
         try:
@@ -89,7 +89,7 @@ class Readiness:
         return ""
 
     async def _disk_problem(self) -> str:
-        """Why nothing can be written below the data directory; a folder that is read-only on purpose is none."""
+        """Return whether the disk of the data directory is full. A read-only folder is not a problem."""
         try:
             await asyncio.to_thread(_write, self.home)
         except OSError as error:

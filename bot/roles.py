@@ -1,10 +1,10 @@
-"""What a process of ``footnote serve`` does: hold the connections to platforms, work, or both."""
+"""Roles of a ``footnote serve`` process: connect to platforms, work, or both."""
 
 from enum import StrEnum
 
 
 class ProcessRole(StrEnum):
-    """``PLATFORM`` hears and puts in line, ``WORKER`` answers and runs jobs by the platforms' APIs, ``ALL`` is both."""
+    """A role. ``PLATFORM`` receives and queues, ``WORKER`` answers and runs jobs, ``ALL`` does both."""
 
     ALL = "all"
     PLATFORM = "platform"
@@ -12,7 +12,7 @@ class ProcessRole(StrEnum):
 
     @property
     def listens(self) -> bool:
-        """Whether it holds the connections over which platforms say what happens."""
+        """Whether it holds the connections on which platforms send events."""
         return self is not ProcessRole.WORKER
 
     @property

@@ -1,6 +1,6 @@
-"""The sample company's data: kept apart, so that an invented company never answers for a real one.
+"""The sample company's data, kept separate so that a fictional company never answers for a real one.
 
-It answers in the terminal, and only there, for as long as nobody brought in a document of their own.
+It answers only in the terminal, and only until someone adds a document of their own.
 """
 
 from pathlib import Path
@@ -14,18 +14,18 @@ _APART = {"redis_url": None, "milvus_uri": None, "milvus_token": None, "blob_sto
 
 
 def sample_settings(settings: Settings, home: Path | None = None) -> Settings:
-    """Return the settings with embedded stores for the sample company, in ``home`` or in the data directory."""
+    """Return settings with embedded stores for the sample company, in ``home`` or in the data directory."""
     return settings.model_copy(update={"footnote_home": home or settings.home / "demo", **_APART})
 
 
 def has_samples(settings: Settings) -> bool:
-    """Whether ``footnote demo`` left the sample company in the data directory."""
+    """Return whether ``footnote demo`` left the sample company in the data directory."""
     return (sample_settings(settings).home / "valkey").is_dir()
 
 
 async def stands_in(settings: Settings) -> bool:
-    """Whether the sample company answers: ``footnote demo`` left it, and nothing else is indexed.
+    """Return whether the sample company answers: ``footnote demo`` left it, and nothing else is indexed.
 
-    Raises StoreUnavailable when the catalog of one's own cannot be asked.
+    Raises StoreUnavailable if the real catalog does not answer.
     """
     return has_samples(settings) and not await has_documents(settings)

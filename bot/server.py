@@ -40,14 +40,14 @@ from core.service.message_router import AnswerLimits
 from core.service.shared_stores import SharedStores
 from core.service.workers import Worker
 
-DRAIN_SECONDS = 25.0  # then what is unfinished is handed back; the process is gone within 30
-LEAVE_SECONDS = 3.0  # for a platform to hang up, which may be in the middle of asking a server that does not answer
+DRAIN_SECONDS = 25.0  # then unfinished work is released; the process ends within 30
+LEAVE_SECONDS = 3.0  # for a platform to disconnect, which may be waiting for a server that does not answer
 
 log = structlog.get_logger(__name__)
 
 
 async def run(role: ProcessRole = ProcessRole.ALL) -> int:
-    """Serve until a signal; 0 when drained. Raises ConfigurationError when there is nothing to serve."""
+    """Serve until a signal; return 0 when drained. Raises ConfigurationError if there is nothing to serve."""
     settings = load_settings()
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
     problems = installed_platforms().problems
@@ -62,7 +62,7 @@ async def run(role: ProcessRole = ProcessRole.ALL) -> int:
         )
     stop, name = _stop_on_signals(), _process_name()
     unknown = settings.embedding_model is not None and not settings.embedding_base_url
-    models = role.works or unknown  # of another model only loading tells the dimension
+    models = role.works or unknown  # another model's dimension is known only once it is loaded
     try:
         async with (
             open_footnote(settings, models=models, wait=False) as footnote,
@@ -75,7 +75,7 @@ async def run(role: ProcessRole = ProcessRole.ALL) -> int:
 
 
 async def run_page(port: int | None = None, announce: Callable[[str], None] = print) -> int:
-    """Serve the page alone, on this port or HTTP_PORT, and announce the link that signs its operator in."""
+    """Serve only the page, on this port or HTTP_PORT, and announce the operator's sign-in link."""
     from bot.page import open_page
 
     settings = load_settings()
@@ -95,11 +95,11 @@ async def run_page(port: int | None = None, announce: Callable[[str], None] = pr
 
 
 def _process_name() -> str:
-    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"  # a container's process is always number 1
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"  # a container's process always has id 1
 
 
 def _stop_on_signals() -> asyncio.Event:
-    """Return what is set when the process is asked to end."""
+    """Return an event that is set when a signal asks the process to end."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in ending_signals():
@@ -119,7 +119,7 @@ async def _connect_platforms(
 
 
 class _ServedPlatform:
-    """One process while it serves, under its name among those that do."""
+    """One serving process, under its name in the registry."""
 
     def __init__(
         self, settings: Settings, footnote: Footnote, role: ProcessRole, name: str, connected: list[ConnectedPlatform]
@@ -143,7 +143,7 @@ class _ServedPlatform:
         )
 
     async def run(self, stop: asyncio.Event, report_ready: Callable[[str], Awaitable[None]] | None = None) -> None:
-        """Until ``stop`` is set, and what is under way is finished; ``report_ready`` is told our address."""
+        """Serve until ``stop`` is set and current work is finished. Calls ``report_ready`` with our address."""
         settings, footnote = self._settings, self._footnote
         offering = [platform for platform in self._connected if isinstance(platform, OffersKnowledge)]
         footnote.capabilities.update({one.name: one.capabilities() for one in offering})
@@ -174,7 +174,7 @@ class _ServedPlatform:
             group.create_task(_drain(stop, working, leaving | {staying}, warming))
 
     def _works(self, stop: asyncio.Event) -> Sequence[Coroutine[Any, Any, None]]:
-        """Return what answers and does jobs here; nothing in a process that only holds connections."""
+        """Return the work of this process: answers, jobs and digests; nothing if it only holds connections."""
         if not self._role.works:
             return []
         footnote = self._footnote
@@ -207,7 +207,7 @@ class _ServedPlatform:
         ]
 
     async def _do_jobs(self, stop: asyncio.Event) -> None:
-        """Jobs write: they begin when the index and the files are known to be everybody's."""
+        """Run jobs. They write, so they begin only when index and files are known to be the shared ones."""
         jobs = self._footnote.knowledge_stack.worker(self._name, self._footnote.capabilities)
         joined, stopping = asyncio.create_task(self._stores.joined.wait()), asyncio.create_task(stop.wait())
         try:
@@ -218,7 +218,7 @@ class _ServedPlatform:
         await jobs.run(stop)
 
     async def _warm_up(self) -> None:
-        """Raise what kept index or models from opening; the reranker, which can be done without, comes last."""
+        """Wait for index and models, raising their errors. The optional reranker comes last."""
         footnote = self._footnote
         await footnote.opened
         await footnote.opening.reach("files", lambda: self._stores.join(footnote.index.identity), remote=True)
@@ -234,7 +234,7 @@ class _ServedPlatform:
         if self._settings.web_link and self._role.listens:
             path = await new_sign_in_path(RedisWebSessions(self._footnote.redis))
             log.info("page", sign_in_once=self._address.rstrip("/") + path, another="footnote web --link")
-        with suppress(StoreUnavailable):  # an account may not be told
+        with suppress(StoreUnavailable):  # the Redis account may lack permission
             limited = redis_memory_check(await memory_use(self._footnote.redis))
             if limited is not None:
                 log.warning("redis_memory", reason=limited.detail, remedy=limited.remedy)
@@ -249,10 +249,7 @@ async def _drain(
     drain_seconds: float = DRAIN_SECONDS,
     leave_seconds: float = LEAVE_SECONDS,
 ) -> None:
-    """After the signal, let the workers finish for a while; then cancel them, so that they hand back.
-
-    The platforms, over which the workers speak, leave after them. What is still opening is not waited for.
-    """
+    """Let the workers finish for a while after the signal, then cancel them so that they release their work."""
     await stop.wait()
     log.info("draining")
     warming.cancel()
@@ -265,6 +262,6 @@ async def _drain(
 
 
 def _model_failure(footnote: Footnote) -> str:
-    """Return what was last wrong at the model's endpoint; empty where it works, or where there is none."""
+    """Return the last failure of the model endpoint; empty if it works or there is none."""
     reasoner = footnote.reasoner
     return reasoner.last_failure if isinstance(reasoner, FallbackReasoner) else ""

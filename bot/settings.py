@@ -1,8 +1,8 @@
-"""One frozen Settings, read once from the environment and ``.env`` files. Nothing else reads the environment.
+"""The frozen Settings, read once from the environment and ``.env`` files. Nothing else reads the environment.
 
-A plugin's settings are a model of its own, whose fields are read with the plugin's name before them.
-The environment wins, then ``.env`` in the working directory, then ``.env`` in the data directory, then files that are
-named like the setting in ``secret_folders``. Every field is a line of ``.env.example``; a test compares the two.
+A plugin's settings are a separate model; their variables have the plugin's name as prefix. Precedence: the environment,
+``.env`` in the working directory, ``.env`` in the data directory, then files named like the setting in
+``secret_folders``. Every field is a line of ``.env.example``; a test compares the two.
 """
 
 import os
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=BaseModel)
 
 ENV_FILE = ".env"
-DOCKER_SECRETS = "/run/secrets"  # where Docker, and Kubernetes if so configured, mount secrets as files
+DOCKER_SECRETS = "/run/secrets"  # where Docker, and optionally Kubernetes, mount secrets as files
 _FORM = SettingsConfigDict(env_file_encoding="utf-8", extra="ignore", frozen=True, env_ignore_empty=True)
 
 
 class _Location(BaseSettings):
-    """Where the data directory is, which must be known before the file in it can be read."""
+    """The location of the data directory, which must be known before its file can be read."""
 
     model_config = _FORM
 
@@ -51,7 +51,7 @@ class _Location(BaseSettings):
 
 
 class Settings(_Location):
-    """What a person may configure. Everything has a default that works on a laptop with no key and no token."""
+    """All settings. Every one has a default that works on a laptop without keys and tokens."""
 
     # Where things are kept
     redis_url: SecretStr | None = None
@@ -107,7 +107,7 @@ class Settings(_Location):
 
     # Running it
     http_port: int = Field(default=8080, ge=0, le=65535)
-    http_host: str = "127.0.0.1"  # metrics and readiness are for this machine, unless somebody decides otherwise
+    http_host: str = "127.0.0.1"  # metrics and readiness are only for this machine by default
     workers: int = Field(default=128, ge=1, le=1_000)
     fetch_allow_private: str = ""
     fetch_allow_hosts: str = ""
@@ -126,7 +126,7 @@ class Settings(_Location):
     @field_validator("time_zone")
     @classmethod
     def _known_zone(cls, value: str) -> str:
-        """Raise ConfigurationError for a zone that this machine does not know."""
+        """Return the time zone. Raises ConfigurationError if this machine does not know it."""
         try:
             return ZoneInfo(value).key if value else value
         except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -137,32 +137,32 @@ class Settings(_Location):
     @field_validator("profile", "behaviour", "log_level", "log_format", mode="before")
     @classmethod
     def _in_small_letters(cls, value: Any) -> Any:
-        """INFO is info."""
+        """Return the value in lower case."""
         return value.strip().lower() if isinstance(value, str) else value
 
     def secrets(self) -> list[str]:
-        """Every configured secret, so that logs can be kept free of them."""
+        """Return every configured secret, to redact them in logs."""
         values = (getattr(one, name) for one in (self, *self._plugins.values()) for name in type(one).model_fields)
         return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
 
     @property
     def has_llm(self) -> bool:
-        """Whether a model endpoint is configured: a model's name is what makes it so."""
+        """Whether a model endpoint is configured, which means that LLM_MODEL is set."""
         return bool(self.llm_model)
 
     @property
     def has_writer(self) -> bool:
-        """Whether something else than the reasoner without a model writes the answers."""
+        """Whether a model or an installed reasoner writes the answers."""
         return self.has_llm or bool(self.reasoner)
 
     @property
     def has_page(self) -> bool:
-        """Whether ``footnote serve`` brings the page: there is a way to sign in at it."""
+        """Whether ``footnote serve`` serves the page: there is a way to sign in."""
         ways = (self.web_link, self.web_password_hash, self.web_reader_password_hash, self.web_identity_header)
         return any(ways)
 
     def with_plugins(self, plugins: Mapping[str, BaseModel]) -> "Settings":
-        """Return a copy that has these settings of plugins, by name."""
+        """Return a copy with these settings of plugins, by name."""
         copy = self.model_copy()
         copy._plugins = plugins  # noqa: SLF001 - of our own class
         return copy
@@ -174,7 +174,7 @@ class Settings(_Location):
 
 
 def env_files() -> list[Path]:
-    """Where a file with settings may lie; what a later one says wins. Raises ConfigurationError."""
+    """Return the paths of possible settings files; later ones win. Raises ConfigurationError."""
     here = Path(ENV_FILE).absolute()
     with _plain_errors():
         kept = _Location(_env_file=here).home / ENV_FILE  # type: ignore[call-arg]
@@ -182,7 +182,7 @@ def env_files() -> list[Path]:
 
 
 def secret_folders() -> list[Path]:
-    """Return the folders whose files are settings: systemd's credentials, and Docker's secrets."""
+    """Return the folders whose files are settings: systemd credentials and Docker secrets."""
     places = (os.environ.get("CREDENTIALS_DIRECTORY", ""), DOCKER_SECRETS)
     return [Path(place) for place in places if place and Path(place).is_dir()]
 
@@ -207,12 +207,12 @@ def load_settings() -> Settings:
             "EMBEDDING_BASE_URL is set, but not EMBEDDING_MODEL.", remedy="Name the model, or unset the other."
         )
     settings = settings.with_plugins(plugins)
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # forked tokenizers deadlock; batches are ours to spread
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # forked tokenizers deadlock; we split batches ourselves
     return settings
 
 
 def _read(plugin: "PlatformPlugin[S] | ReasonerPlugin[S]", files: list[Path], secrets: list[Path]) -> S:
-    """Read a plugin's model from where all settings are read. Raises ValidationError."""
+    """Read a plugin's settings from the same sources. Raises ValidationError."""
     form = {**_FORM, "env_prefix": f"{plugin.name}_"}
     source = type(plugin.settings.__name__, (plugin.settings, BaseSettings), {"model_config": form})
     read: S = source(_env_file=files, _secrets_dir=secrets)
@@ -221,7 +221,7 @@ def _read(plugin: "PlatformPlugin[S] | ReasonerPlugin[S]", files: list[Path], se
 
 @contextmanager
 def _plain_errors(prefix: str = "") -> Iterator[None]:
-    """Raise what is wrong with settings as ConfigurationError, in words for those who wrote them."""
+    """Convert errors in settings to ConfigurationError, in words for the people who wrote them."""
     try:
         yield
     except ValidationError as error:
@@ -254,6 +254,6 @@ _DEMANDS = {
 
 
 def _demand(problem: "ErrorDetails") -> str:
-    """Return what a setting must be, by pydantic's type of the failure and the limits that it states."""
+    """Return what a setting must be, from pydantic's error type and its limits."""
     said = _DEMANDS.get(problem["type"], "has a value that cannot be used")
     return said.format(**problem.get("ctx", {})).replace("'", "")

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from core.ingestion.consistency import IndexReport
     from core.ports.message_state import MessageStateStore
 
-Chosen = asyncio.Future[Mapping[str, ChosenSettings]]  # what was chosen in channels, by place
+Chosen = asyncio.Future[Mapping[str, ChosenSettings]]  # settings chosen in channels, by place
 PATIENTLY = "footnote doctor --seconds 60."
 
 
 async def store_checks(settings: Settings, opened_until: float, chosen: Chosen) -> AsyncGenerator[Check]:
-    """Yield what is kept where. ``chosen`` gets what was chosen in channels, or nothing where that cannot be read."""
+    """Yield the checks of the stores. ``chosen`` gets the channels' settings, or nothing if they cannot be read."""
     try:
         async with aclosing(_opened_stores(settings, opened_until, chosen)) as checks:
             async for check in checks:
@@ -48,7 +48,7 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
     local = not settings.embedding_base_url
     unknown = (
         local and find_model(settings.embedding_model or "").dimension() is None
-    )  # only loading the model tells it
+    )  # known only once the model is loaded
     async with open_footnote(settings, models=unknown, any_index=True, wait=False) as footnote:
         await probe(footnote.redis)
         lasting, servers = await durability(footnote.redis), await primaries(footnote.redis)
@@ -87,7 +87,7 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
 
 
 async def _is_done(work: "asyncio.Task[None]", seconds: float) -> bool:
-    """Whether it ends in time; what it raises is raised."""
+    """Return whether the work ends in time. Raises its errors."""
     done, _ = await asyncio.wait({work}, timeout=max(0.0, seconds))
     if done:
         work.result()
@@ -95,14 +95,14 @@ async def _is_done(work: "asyncio.Task[None]", seconds: float) -> bool:
 
 
 def _still_opening(reasons: Mapping[str, str]) -> Check:
-    """Return a server that does not answer is a failure; a machine that is slow is none."""
+    """Return the check for stores still opening: a failure if a server does not answer, a note if it is only slow."""
     if reasons:
         return Check("stores", Health.FAILED, " ".join(reasons.values()))
     return Check("Milvus", Health.NOTE, "it is still opening", f"It may only be slow: {PATIENTLY}")
 
 
 async def _blob_store(settings: Settings) -> Check:
-    """Whether what is set aside can be written, read and removed, where it is not a folder of the data directory."""
+    """Check whether the blob store can be written, read and cleared, unless it is in the data directory."""
     from bot.stores import blob_store
 
     if not settings.blob_store_url:
@@ -120,7 +120,7 @@ async def _blob_store(settings: Settings) -> Check:
 
 
 def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
-    """Whether the index has what the catalog says that there is."""
+    """Check whether the index has everything in the catalog."""
     from adapters.milvus.embedded_server import REFILL
 
     detail = f"{where}, {count(report.rows, 'passage')}"
@@ -131,7 +131,7 @@ def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
         detail += f"; {len(lacking)} of {report.documents} documents lack passages{whole}: {name_losses(lacking)}"
         return Check("Milvus", Health.FAILED, detail, "footnote kb repair fills it, or names what to add again.")
     if report.surplus and not report.documents:
-        health = Health.NOTE if report.same else Health.FAILED  # leftovers; or a Redis that came back empty
+        health = Health.NOTE if report.same else Health.FAILED  # leftovers, or a Redis that restarted empty
         return Check("Milvus", health, f"{detail}, of which the catalog knows none", BRING_BACK)
     if not report.same:
         remedy = "footnote kb repair makes it theirs; if it is the wrong one, set MILVUS_URI back."
@@ -147,14 +147,14 @@ def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
 
 
 def _originals(report: "IndexReport") -> Check:
-    """Whether what documents were made of is still as it was kept."""
+    """Return the failed check of lost or damaged originals."""
     lost = [one for one in report.incomplete if one.original_lost]
     detail = f"the originals of {len(lost)} of {report.documents} documents are lost or damaged: {name_losses(lost)}"
     return Check("files", Health.FAILED, detail, "footnote kb repair reads links again, or names what to add.")
 
 
 def _overkill(searched: int, one: int) -> Check:
-    """Whether nearly every question is answered by one search, so that the quick profile would do."""
+    """Check whether nearly every question needs only one search, so that the quick profile would do."""
     if searched < 20:
         return Check("searches", Health.OK, f"{searched} answers so far needed a search")
     share = one / searched
@@ -173,7 +173,7 @@ NEARLY_FULL = 0.8  # of Redis's maxmemory
 
 
 def milvus_server_check(status: CollectionStatus) -> Check:
-    """Whether a Milvus server can be searched, and how what is in it is indexed and spread."""
+    """Check whether a Milvus server can be searched, and report its indexes and replicas."""
     built = ", ".join(
         f"{one.field} {one.kind}" + ("" if one.is_built else f" ({one.pending_rows:,} rows wait to be indexed)")
         for one in status.indexes
@@ -195,7 +195,7 @@ def milvus_server_check(status: CollectionStatus) -> Check:
 
 
 def redis_memory_check(memory: "MemoryUse") -> Check | None:
-    """Return what is wrong with how Redis is limited; None where nothing is."""
+    """Return a problem with Redis's memory limits; None if there is none."""
     if memory.evicts:
         remedy = "Set its maxmemory-policy to noeviction: what it evicts is documents, settings and answers."
         detail = f"it forgets what it was told when it is full (maxmemory-policy {memory.policy})"
@@ -208,7 +208,7 @@ def redis_memory_check(memory: "MemoryUse") -> Check | None:
 
 
 def processes_check(serving: Sequence[ServingProcess]) -> Check:
-    """Who answers now, by role."""
+    """Check which processes serve now, by role."""
     roles = Counter(one.role for one in serving)
     if not roles:
         return Check("processes", Health.OK, "none serves now")

@@ -1,6 +1,6 @@
-"""Redis and the catalog in it: opened for every command, and all that most of the admin's commands need.
+"""Redis and its catalog, which every command opens and which suffice for most admin commands.
 
-A server that starts beside us is waited for, and what the stores have lost is noticed.
+Servers that are still starting are waited for, and losses of the stores are noticed.
 """
 
 import asyncio
@@ -45,40 +45,40 @@ if TYPE_CHECKING:
     from core.ports.question_log import QuestionLog
     from core.ports.usage import TraceStore
 
-RETRY_SECONDS = (1.0, 2.0, 5.0)  # the last one again and again
+RETRY_SECONDS = (1.0, 2.0, 5.0)  # the last one repeats
 
 log = logging.getLogger(__name__)
 
 
 class SystemClock(Clock):
-    """``core.model.clock.Clock`` by the machine's clock."""
+    """The machine's clock."""
 
     def now(self) -> datetime:
         """Return the current time in UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Return seconds that only ever grow."""
+        """Return monotonic seconds."""
         return monotonic()
 
 
 class StoreStartup:
-    """What the start waits for, by the name of the store, as of its last try."""
+    """The stores that the startup waits for, by name, as of their last attempt."""
 
     def __init__(self, notices: list[str], *, patient: bool) -> None:
-        """Begin with these notices. With ``patient`` wait for a server, as ``serve`` does; else raise at once."""
+        """Begin with these notices. If ``patient``, wait for servers, as ``serve`` does; otherwise raise at once."""
         self._patient = patient
         self._reasons: dict[str, str] = {}
-        self.notices = notices  # what the stores have lost, each in one line
+        self.notices = notices  # losses of the stores, each in one line
 
     def readiness_problems(self) -> dict[str, str]:
-        """Return why each store that is not open is not."""
+        """Return the reason for each store that is not open."""
         return dict(self._reasons)
 
     async def reach(self, name: str, open_it: Callable[[], Awaitable[None]], *, remote: bool) -> None:
-        """Open it; a remote one is tried until it answers, where we are patient.
+        """Open a store. If patient, retry a remote one until it answers.
 
-        Raises StoreRefused and ConfigurationError, which no waiting mends, and StoreUnavailable where nobody waits.
+        Raises StoreRefused and ConfigurationError, which waiting cannot fix, and StoreUnavailable if not patient.
         """
         for attempt in range(1_000_000):
             try:
@@ -99,16 +99,16 @@ class StoreStartup:
 
 @dataclass(frozen=True)
 class Stores:
-    """Redis and what is kept in it, without index and models; each store is made when it is first used."""
+    """Redis and its stores, without index and models. Each store is created at its first use."""
 
     settings: Settings
-    stack: AsyncExitStack  # closes what is opened later
+    stack: AsyncExitStack  # closes everything opened later
     redis: "Redis"
-    kept: RedisCatalog  # without its ledger
+    kept: RedisCatalog  # without the ledger
     ledger: ChangeLedger
     catalog: RecordedCatalog
     lost_changes: LostChanges
-    startup_notices: list[str]  # what was noticed of Redis itself as it started
+    startup_notices: list[str]  # problems of Redis itself noticed at its start
 
     @property
     def clock(self) -> Clock:
@@ -117,21 +117,21 @@ class Stores:
 
     @cached_property
     def memory(self) -> "Memory":
-        """Conversations, of which is seen what may be read now."""
+        """Conversations, filtered by what may be read now."""
         from core.service.visibility import VisibleMemory
 
         return VisibleMemory(RedisMemory(self.redis), self.catalog, self.catalog.record_end)
 
     @cached_property
     def checkpoints(self) -> "RedisCheckpoints":
-        """Questions that were asked back."""
+        """Parked inquiries."""
         from adapters.redis.checkpoints import RedisCheckpoints
 
         return RedisCheckpoints(self.redis)
 
     @cached_property
     def trace_store(self) -> "TraceStore":
-        """What happened in each run, exported too where that is configured."""
+        """Traces of runs, also exported if that is configured."""
         from adapters.redis.trace_store import RedisTraceStore
 
         trace_store = RedisTraceStore(self.redis)
@@ -145,7 +145,7 @@ class Stores:
 
     @cached_property
     def message_states(self) -> "RedisMessageStateStore":
-        """What was posted where."""
+        """Records about posted messages."""
         from adapters.redis.message_state import RedisMessageStateStore
 
         return RedisMessageStateStore(self.redis)
@@ -173,28 +173,28 @@ class Stores:
 
     @cached_property
     def settings_store(self) -> "RedisChannelSettingsStore":
-        """What was chosen in channels."""
+        """Settings chosen in channels."""
         from adapters.redis.settings import RedisChannelSettingsStore
 
         return RedisChannelSettingsStore(self.redis)
 
     @cached_property
     def audit(self) -> "RedisAudit":
-        """What admins did, and what was refused."""
+        """The audit log of admins' actions and denied attempts."""
         from adapters.redis.settings import RedisAudit
 
         return RedisAudit(self.redis)
 
     @cached_property
     def feedback(self) -> "RedisFeedbackStore":
-        """What people said of answers."""
+        """Feedback on answers."""
         from adapters.redis.question_log import RedisFeedbackStore
 
         return RedisFeedbackStore(self.redis)
 
     @cached_property
     def questions(self) -> "QuestionLog":
-        """How questions ended."""
+        """The log of how questions ended."""
         from adapters.redis.question_log import RedisQuestionLog
 
         return RedisQuestionLog(self.redis)
@@ -202,7 +202,7 @@ class Stores:
 
 @asynccontextmanager
 async def open_catalog(settings: Settings) -> AsyncIterator[Stores]:
-    """Open Redis alone, for what needs nothing else."""
+    """Open only Redis, for commands that need nothing else."""
     async with AsyncExitStack() as stack:
         opened = await enter_catalog(settings, stack)
         await check_schema(opened.redis)
@@ -210,7 +210,7 @@ async def open_catalog(settings: Settings) -> AsyncIterator[Stores]:
 
 
 async def enter_catalog(settings: Settings, stack: AsyncExitStack) -> Stores:
-    """Open the data directory and Redis, until ``stack`` closes; the schema is not looked at."""
+    """Open the data directory and Redis until ``stack`` closes. Does not check the schema."""
     await asyncio.to_thread(_secure_home, settings.home)
     notices: list[str] = []
     redis = await _redis(settings, stack, notices)
@@ -223,13 +223,13 @@ async def has_documents(settings: Settings) -> bool:
         return False
     async with open_catalog(settings) as opened:
         if await opened.ledger.number() > await opened.kept.changes():
-            return True  # which Redis has lost
+            return True  # changes that Redis has lost
         bases = await opened.kept.bases()
         return bool(await opened.kept.documents(frozenset(base.name for base in bases)))
 
 
 def _secure_home(home: Path) -> None:
-    """Make the data directory, for its owner alone. Raises ConfigurationError."""
+    """Create the data directory, only for its owner. Raises ConfigurationError."""
     try:
         tightened = secure_home(home)
     except OSError as error:
@@ -258,7 +258,7 @@ def _stores(settings: Settings, stack: AsyncExitStack, redis: "Redis", notices: 
 
 
 async def _redis(settings: Settings, stack: AsyncExitStack, notices: list[str]) -> "Redis":
-    """Connect to the configured Redis, or to the embedded server, which may have found its file cut short."""
+    """Connect to the configured Redis or the embedded server, which may have found its file truncated."""
     if settings.redis_url is not None:
         url = settings.redis_url.get_secret_value()
     else:
@@ -273,16 +273,16 @@ async def _redis(settings: Settings, stack: AsyncExitStack, notices: list[str]) 
 
 
 async def cancel(task: "asyncio.Task[None]") -> None:
-    """End a task and wait for its end, whatever it is."""
+    """Cancel a task and wait for its end, whatever its result."""
     task.cancel()
     with suppress(asyncio.CancelledError, Exception):
         await task
 
 
 def blob_store(settings: Settings, what: str) -> BlobStore:
-    """Return where bytes of this kind are set aside: below BLOB_STORE_URL, or in the data directory.
+    """Return the store for bytes of this kind, below BLOB_STORE_URL or in the data directory.
 
-    A folder that machines share (a path, or file://) is written as our own folder is: each file whole, and on the disk.
+    A folder shared between machines (a path, or file://) is written like our own: each file whole and synced to disk.
     """
     url = settings.blob_store_url or str(settings.home)
     if "://" in url and not url.startswith("file://"):

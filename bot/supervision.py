@@ -1,4 +1,4 @@
-"""What watches a server from inside: platforms are started again when they end, a blocked event loop is logged."""
+"""Supervision of a server: platforms that end are restarted, and a blocked event loop is logged."""
 
 import asyncio
 import sys
@@ -16,16 +16,16 @@ from adapters.platform_plugin import ConnectedPlatform
 from core.model.errors import ConfigurationError, FootnoteError
 from core.service.leases import pause
 
-RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # the last one again and again
+RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # the last one repeats
 
 log = structlog.get_logger(__name__)
 
 
 class SupervisedPlatform:
-    """One connected platform, with the reason why it is away while it is."""
+    """One connected platform, with the reason while it is unavailable."""
 
     def __init__(self, platform: ConnectedPlatform, *, alone: bool) -> None:
-        """``alone``: there is nothing else to serve, so that credentials which were never let in end the process."""
+        """Supervise a platform. ``alone``: nothing else is served, so rejected credentials end the process."""
         self._platform = platform
         self._alone = alone
         self._away = ""
@@ -36,11 +36,11 @@ class SupervisedPlatform:
         return self._platform.name
 
     def readiness_problem(self) -> str:
-        """Why people cannot reach it right now; empty when they can."""
+        """Return why people cannot reach it right now; empty if they can."""
         return self._away or self._platform.readiness_problem()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Run it until ``stop`` is set. Raises ConfigurationError where it is alone, and is not let in at all."""
+        """Run it until ``stop`` is set. Raises ConfigurationError if it is alone and rejects our credentials."""
         failures = 0
         while not stop.is_set():
             started = asyncio.get_running_loop().time()
@@ -66,8 +66,8 @@ class SupervisedPlatform:
         log.error("platform_failed", platform=self.name, reason=str(error), exc_info=None if ours else error)
 
 
-LIMIT = 0.1  # seconds in which the loop has to answer
-INTERVAL = 0.05  # seconds between two questions to it
+LIMIT = 0.1  # seconds within which the loop has to respond
+INTERVAL = 0.05  # seconds between two probes
 QUIET_SECONDS = 10.0  # between two log lines; the metric counts every time
 MOST_FRAMES = 15  # of the stack, the innermost
 
@@ -80,12 +80,12 @@ def report_block(stack: str) -> None:
 
 
 class LoopWatch:
-    """A context manager: watches the loop of the thread that enters it until it is left."""
+    """Context manager that watches the event loop of the thread that enters it."""
 
     def __init__(
         self, loop: AbstractEventLoop, report: Callable[[str], None] = report_block, limit: float = LIMIT
     ) -> None:
-        """``report`` is called in the watching thread with the stack of the loop's thread."""
+        """Call ``report`` in the watching thread with the stack of the loop's thread."""
         self._loop = loop
         self._report = report
         self._limit = limit
@@ -117,7 +117,7 @@ class LoopWatch:
                 LOOP_BLOCKED.observe(time.monotonic() - asked)
 
     def _look(self) -> bool:
-        """Report what the loop's thread does; False where it waits for the processor, and blocks nothing itself."""
+        """Report the stack of the loop's thread. Return False if it only waits in ``select`` and blocks nothing."""
         frame = sys._current_frames().get(self._watched)  # noqa: SLF001 - documented, for exactly this
         if frame is None or frame.f_code.co_name == "select":
             return False

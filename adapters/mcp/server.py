@@ -1,7 +1,7 @@
-"""The MCP server: the tools under their names, over stdio or streamable HTTP (the official ``mcp`` package).
+"""The MCP server: the tools over stdio or streamable HTTP (the official ``mcp`` package).
 
-Over HTTP each request carries a token of ours; over stdio whoever started the process is its owner, or a token says
-who it speaks for.
+Over HTTP each request carries an API token. Over stdio the user who started the process is its owner, or a token says
+for whom it acts.
 """
 
 import asyncio
@@ -35,13 +35,13 @@ _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 
 class OurTokens:
-    """Lets in who holds a token that is in force. What it may do is asked at each call."""
+    """Verifier that accepts valid tokens. Each call checks the token's scopes."""
 
     def __init__(self, clients: ApiClients) -> None:
         self._clients = clients
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return the token, where it opens anything."""
+        """Return the access token; None if the token is not valid."""
         try:
             client = await self._clients.identify(token)
         except FootnoteError:
@@ -50,8 +50,8 @@ class OurTokens:
 
 
 def build_server(tools: KnowledgeTools, version: str, verifier: OurTokens | None = None) -> MCPServer:
-    """Return the server with its tools; with a ``verifier`` for HTTP."""
-    # Tokens are ours and made in a terminal: there is no authorization server, and none is announced.
+    """Return the server with its tools. A ``verifier`` is for HTTP."""
+    # Tokens are created in a terminal, so there is no authorization server, and none is announced.
     auth = AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_server_url=None) if verifier else None
     server = MCPServer(
         NAME, instructions=INSTRUCTIONS, version=version, token_verifier=verifier, auth=auth, log_level="CRITICAL"
@@ -63,7 +63,7 @@ def build_server(tools: KnowledgeTools, version: str, verifier: OurTokens | None
 
 
 def caller_over_http(clients: ApiClients) -> Callable[[], Awaitable[ApiClient]]:
-    """Who sends the request that is being worked on."""
+    """Return a function that identifies the client of the current request."""
 
     async def caller() -> ApiClient:
         access = get_access_token()
@@ -75,7 +75,7 @@ def caller_over_http(clients: ApiClients) -> Callable[[], Awaitable[ApiClient]]:
 
 
 class _BoundedRequests:
-    """The ASGI app, with bounds on connections and on the time for a whole request: a body here is 64 KB at most."""
+    """The ASGI app with limits on connections and on the time for a whole request. A body has at most 64 KB."""
 
     def __init__(self, app: Any, bounds: HttpBounds) -> None:
         self._app = app
@@ -83,7 +83,7 @@ class _BoundedRequests:
         self._by_client: WeakValueDictionary[tuple[str, int], BoundedConnection] = WeakValueDictionary()
 
     def protocol(self, **options: Any) -> asyncio.Protocol:
-        """Uvicorn's own protocol within the bounds."""
+        """Return uvicorn's protocol with these limits."""
         from uvicorn.protocols.http.h11_impl import H11Protocol
 
         return self._connections.wrap(H11Protocol(**options), self._opened)
@@ -93,10 +93,10 @@ class _BoundedRequests:
         connection.expect_request()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass the request on; the clock runs until its body is complete, and again after the response.
+        """Pass the request on. The timeout runs until its body is complete, and again after the response.
 
-        GET opens a stream of what the server sends by itself. Nothing is, and the package's own answer to a GET with
-        Last-Event-ID is an error, so that it is 405, as the protocol allows.
+        A GET would open a stream of messages from the server. There are none, and the package answers a GET with
+        Last-Event-ID with an error. So GET returns 405, as the protocol allows.
         """
         if scope["type"] == "http" and scope["method"] == "GET" and scope["path"] == PATH:
             await send({"type": "http.response.start", "status": 405, "headers": [(b"allow", b"POST")]})
@@ -126,7 +126,7 @@ async def serve_http(
     announce: Callable[[str], None],
     bounds: HttpBounds = HttpBounds(),  # noqa: B008 - it is frozen
 ) -> None:
-    """Serve until a signal. Raises ConfigurationError when the address cannot be had."""
+    """Serve until a signal. Raises ConfigurationError if the address cannot be used."""
     import uvicorn
 
     app = server.streamable_http_app(
@@ -152,7 +152,7 @@ def _listen(host: str, port: int) -> socket.socket:
     one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         one.bind((host, port))
-        one.listen()  # before the address is told: who comes at once waits, and is not refused
+        one.listen()  # before the address is announced, so that early clients wait and are not refused
     except OSError as error:
         one.close()
         why = (error.strerror or str(error)).lower()

@@ -1,6 +1,6 @@
-"""The tools: search, list, read and ask, each under the audience of whoever calls.
+"""The tools: search, list, read and ask, each under the audience of its caller.
 
-Who that is is looked up for every call: a token that was revoked a moment ago opens nothing.
+The caller is looked up for every call, so that a revoked token stops working at once.
 """
 
 import logging
@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeTools:
-    """What another agent may call. ``caller`` says who calls now."""
+    """The tools that another agent may call. ``caller`` returns the current caller."""
 
     caller: Callable[[], Awaitable[ApiClient]]
     reader: KnowledgeReader
@@ -124,7 +124,7 @@ class KnowledgeTools:
 
     @asynccontextmanager
     async def _open_call(self, scope: TokenScope) -> AsyncIterator[ApiClient]:
-        """Who calls, if they may; errors of ours as the tool's, in one line."""
+        """Yield the caller if the scope permits the call. Raise our errors as one-line tool errors."""
         try:
             client = await self.caller()
             client.check(scope)

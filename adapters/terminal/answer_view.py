@@ -1,4 +1,4 @@
-"""The terminal as an answer view: steps and text live on a terminal, plain lines where there is none; and traces."""
+"""The terminal's answer view: live steps and text on a terminal, plain lines otherwise. Also prints traces."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ REFRESH = 12  # times a second
 
 @dataclass(slots=True)
 class TerminalAnswerView:
-    """Shows one answer. On a terminal everything is live and the timeline folds away when the answer stands."""
+    """View of one answer. On a terminal it is live, and the timeline disappears once the answer is complete."""
 
     console: Console
     _steps: dict[str, Step] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class TerminalAnswerView:
     _live: Live | None = None
 
     async def open(self) -> None:
-        """Show that the question was heard."""
+        """Show that the question was received."""
         if self.console.is_terminal:
             self._live = Live(
                 self._picture(), console=self.console, transient=True, refresh_per_second=REFRESH, auto_refresh=False
@@ -58,11 +58,11 @@ class TerminalAnswerView:
         await self.notice(reason)
 
     async def notice(self, text: str) -> None:
-        """Say something beside the answer."""
+        """Print a notice next to the answer."""
         self.console.print(Text(text, style="italic yellow"))
 
     async def conclude(self, answer: Answer, trace_id: str) -> None:
-        """Print the final text, its sources, and what it took."""
+        """Print the final text, its sources, and its cost."""
         self._close()
         if self._live is not None:
             for step in self._steps.values():
@@ -91,13 +91,13 @@ class TerminalAnswerView:
         self.console.print(Text(f"checkpoint {checkpoint.id} · {_cost(answer, trace_id)}", style="dim"))
 
     async def fail(self, message: str, trace_id: str) -> None:
-        """Say that it did not work."""
+        """Print the error."""
         self._close()
         self.console.print(Text(message, style="red"))
         self.console.print(Text(f"footnote trace {trace_id} has the details.", style="dim"))
 
     async def close(self) -> None:
-        """Leave the terminal as it was, whatever happened."""
+        """Restore the terminal in any case."""
         self._close()
 
     def _close(self) -> None:
@@ -141,18 +141,18 @@ def _cost(answer: Answer, trace_id: str) -> str:
     return " · ".join([*parts, f"trace {trace_id}"])
 
 
-ROOM_FOR_COLUMNS = 70  # of the terminal; on a narrower one each event has lines of its own
+ROOM_FOR_COLUMNS = 70  # columns; on a narrower terminal each event has its own lines
 
 
 async def print_trace(console: Console, trace_store: TraceStore, trace_id: str) -> None:
-    """Print what happened under a trace id. Raises NotFound when nothing is kept under it."""
+    """Print the events of a trace. Raises NotFound if none are stored."""
     events = await trace_store.trace(trace_id) if trace_id else []
     if not events:
         raise NotFound(f"There is no trace {trace_id or 'yet'}.", remedy="Traces are kept for 14 days.")
     started = events[0].at
     when = datetime.fromtimestamp(started, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     console.print(Text(f"trace {trace_id} · {when}", style="bold"))
-    if not console.is_terminal:  # one line for one event, for whoever reads on behind a pipe
+    if not console.is_terminal:  # one line per event, for programs that read the pipe
         for traced in events:
             console.print(Text("  ".join(_cells(traced, started))), soft_wrap=True)
         return
@@ -170,5 +170,5 @@ async def print_trace(console: Console, trace_store: TraceStore, trace_id: str) 
 
 
 def _cells(traced: TracedEvent, started: float) -> tuple[str, str, str]:
-    """When, which kind, and what it was."""
+    """Return the time, kind and description of an event."""
     return f"{traced.at - started:7.3f} s", f"{traced.event.kind:<26}", describe_event(traced.event)

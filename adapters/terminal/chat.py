@@ -1,4 +1,4 @@
-"""A conversation in the terminal, with the same presenter as every other platform."""
+"""A conversation in the terminal, with the same presenter as on every platform."""
 
 import uuid
 from collections.abc import AsyncGenerator
@@ -32,7 +32,7 @@ Ask a question, then follow up as you would with a colleague.
   /trace       what happened, step by step; /trace ID for an earlier one
   /new         a new conversation
   /quit        leave (Ctrl-D does too; Ctrl-C stops an answer)"""
-_LIKE_A_CHOICE = 2  # digits; a longer number is what somebody says
+_LIKE_A_CHOICE = 2  # digits; a longer number is a message
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ class Chat:
     _open: Checkpoint | None = None
 
     async def say(self, text: str) -> bool:
-        """Take one line: a command, a choice's number, or a message. False when the person leaves."""
+        """Handle one line: a command, a choice's number, or a message. Return False when the person leaves."""
         text = text.strip()
         if not text:
             return True
@@ -68,7 +68,7 @@ class Chat:
         return True
 
     async def _chose(self, text: str, checkpoint: Checkpoint) -> bool:
-        """Whether the line is a choice, which is pressed, or a number that stands for none."""
+        """Press the choice that the line names. Return whether the line was a choice, or the number of none."""
         choice = checkpoint.choice(text)
         if choice is not None and not choice.asks_text:
             await self.press(choice)
@@ -80,7 +80,7 @@ class Chat:
         return False
 
     async def _chose_nothing(self, text: str) -> bool:
-        """Whether the line is a choice's number where nothing waits for one; that is no question."""
+        """Return whether the line is a choice's number although there is no open choice, and say so."""
         if _is_like_a_choice(text):
             self.console.print(Text(f"There is nothing to choose {text} of just now. Ask a question.", style="red"))
         return _is_like_a_choice(text)

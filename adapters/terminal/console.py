@@ -1,4 +1,4 @@
-"""The terminal as people read it: what a document or a model wrote can move no cursor, hide no link, turn no text."""
+"""A safe console: text of a document or a model cannot move the cursor, hide a link or reverse text."""
 
 import os
 import re
@@ -10,13 +10,13 @@ from rich.segment import Segment
 
 from core.model.plain_text import remove_controls
 
-UNBROKEN = 10_000  # columns: whoever reads on behind a pipe gets each line whole
+UNBROKEN = 10_000  # columns: programs that read the pipe get whole lines
 
 
 class SafeConsole(Console):
-    """A console all of whose text is only text: colours come from styles, and a link is the address that is shown.
+    """A console that prints plain text only. Colours come from styles, and a link is its visible address.
 
-    Behind a pipe no line is broken and none is filled up with spaces, unless COLUMNS or ``width`` says how wide it is.
+    Into a pipe, lines are neither broken nor padded with spaces, unless COLUMNS or ``width`` sets a width.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -26,7 +26,7 @@ class SafeConsole(Console):
 
     @property
     def file(self) -> IO[str]:
-        """The stream that is written to."""
+        """The output stream."""
         return _TrimmedConsole(super().file)  # type: ignore[return-value]
 
     @file.setter
@@ -34,7 +34,7 @@ class SafeConsole(Console):
         self._file = new_file
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Each segment without control characters of its text's own, and without a hidden link."""
+        """Yield each segment without control characters from its text and without hidden links."""
         for segment in super().render(renderable, options):
             if segment.control:
                 yield segment
@@ -44,13 +44,13 @@ class SafeConsole(Console):
 
 
 class _TrimmedConsole:
-    """A stream without spaces at the ends of lines, where it is no terminal: rich fills every line up."""
+    """A stream that strips trailing spaces if it is not a terminal, because rich pads every line."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write whole lines; a terminal gets them as they are, for what moves its cursor."""
+        """Write lines. On a terminal they stay unchanged, because the cursor position depends on the spaces."""
         return self._stream.write(text if self._stream.isatty() else re.sub(r"[ \t]+(?=\n)", "", text))
 
     def __getattr__(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What the documents lack, as a person reads it in a terminal."""
+"""The report on gaps in the documents, for a terminal."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,7 +7,7 @@ from rich.text import Text
 
 from core.service.gaps.report import Conflict, DocumentUse, Gap, GapReason, GapReport, Week
 
-MOST = 15  # gaps in full; --json and --csv have them all
+MOST = 15  # gaps shown in full; --json and --csv have all of them
 MOST_DOCUMENTS = 5
 NOTHING_ASKED = "Nobody has asked anything in this time. Ask something with footnote ask, and look again."
 NOTHING_LACKING = "Every question of this time was answered, and nobody said that an answer did not help."
@@ -22,7 +22,7 @@ REASONS = {
 
 
 def print_gaps(console: Console, report: GapReport) -> None:
-    """Print all of a report that fits a screen or two, the most wanted first."""
+    """Print the part of a report that fits on a screen or two, the most wanted gaps first."""
     days = (report.until - report.since).days
     asked = f"{_count(report.asked, 'question')} of {_count(report.people, 'person', 'people')} in {days} days"
     console.print(Text(f"What the documents lack · {asked}", style="bold"))

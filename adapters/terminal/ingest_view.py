@@ -1,8 +1,8 @@
-"""Ingest seen from the terminal: a progress bar, then what was added, updated, unchanged and failed.
+"""Ingest in the terminal: a progress bar, then the files added, updated, unchanged and failed.
 
-The files go the way of every job: one writer at a time for each base, whoever it is. Where another process serves the
-same data, it may do the work while this one looks on; where none does, it is done here. So two that write at once wait
-for each other, rather than leave a document of which each has written a half.
+Files go through jobs, so that each base has one writer at a time. If another process serves the same data, it may do
+the work while this one watches; otherwise this process does it. So concurrent writers wait for each other and never
+leave a document that is half one's and half the other's.
 """
 
 import asyncio
@@ -37,15 +37,15 @@ from core.service.kb.results import Refused, accepted_jobs
 from core.service.kb.service import KnowledgeService
 from core.service.kb.text_spans import count
 
-AnyFile = NamedFile | tuple[Path, str]  # with its source; of one without an origin as if it were uploaded
+AnyFile = NamedFile | tuple[Path, str]  # a path with its source; without an origin it counts as uploaded
 MISSING_SHOWN = 10
-TOGETHER = 500  # files set aside at a time, as one job
-ENDING_SECONDS = 3.0  # for what is under way when somebody presses Ctrl-C
+TOGETHER = 500  # files spooled at a time, as one job
+ENDING_SECONDS = 3.0  # for work in progress after Ctrl-C
 
 
 @dataclass(frozen=True, slots=True)
 class IngestClient:
-    """What the terminal needs to bring files in; ``worker`` does the jobs here, and ``caller`` asks for them."""
+    """The services for ingesting from the terminal. ``worker`` runs jobs in this process; ``caller`` requests them."""
 
     kb: KnowledgeService
     jobs: JobStore
@@ -53,7 +53,7 @@ class IngestClient:
     caller: Caller
 
     async def accept(self, files: AsyncIterator[FileContent], base: str) -> Job:
-        """Return a job for these files. Raises FootnoteError with the reason why there is none."""
+        """Return a job for these files. Raises FootnoteError with the reason if there is none."""
         result = await self.kb.ingest_bytes(files, base, self.caller)
         for accepted in accepted_jobs(result):
             if (job := await self.jobs.read(accepted.id)) is not None:
@@ -63,7 +63,7 @@ class IngestClient:
 
 @dataclass(slots=True)
 class _Ingest:
-    """What has come of each file so far, with the bar that shows it."""
+    """The results of the files so far, with the progress bar."""
 
     bar: JobBar
     results: list[IngestResult] = field(default_factory=list)
@@ -75,10 +75,9 @@ class _Ingest:
 
 @asynccontextmanager
 async def base_to_fill(kb: KnowledgeService, name: str, caller: Caller) -> AsyncIterator[str]:
-    """Yield the name of this base as it is, whatever the case of its letters; created, on record, when it is new.
+    """Yield the base's exact name, matched ignoring case. A new base is created and audited.
 
-    A new base that is still empty when this is interrupted goes again. Raises FootnoteError when nothing can be called
-    that.
+    If this is interrupted, a new base that is still empty is deleted. Raises FootnoteError if the name is not allowed.
     """
     is_new = not await kb.has_base(name)
     there = await kb.require_base(name, caller)
@@ -96,10 +95,10 @@ async def base_to_fill(kb: KnowledgeService, name: str, caller: Caller) -> Async
 async def ingest_files(
     console: Console, client: IngestClient, files: Sequence[AnyFile], base: str, *, quiet: bool = False
 ) -> list[IngestResult]:
-    """Bring files in. A file that cannot be read is one failure.
+    """Ingest files. A file that cannot be read is one failure.
 
-    Stopped in the middle (Ctrl-C, or a store is away), it says what is in and how to go on. Raises what keeps all files
-    from being taken in: no room to set them aside, too many jobs, StoreUnavailable.
+    If interrupted (Ctrl-C, or a store is down), report what is done and how to continue. Raises errors that affect all
+    files: no room to spool them, too many jobs, StoreUnavailable.
     """
     with job_bar(console, items=len(files), quiet=quiet) as bar:
         ingest = _Ingest(bar)
@@ -119,7 +118,7 @@ async def ingest_files(
 async def _ingest_all(
     client: IngestClient, files: Sequence[AnyFile], base: str, ingest: _Ingest, working: RunningWorker
 ) -> None:
-    """Bring the files in, some at a time. What ends this early says how many are in."""
+    """Ingest the files in batches. An error that ends this early says how many are done."""
     try:
         for batch in _batches([NamedFile(*file) for file in files]):
             await _ingest_batch(client, batch, base, ingest, working)
@@ -128,7 +127,7 @@ async def _ingest_all(
 
 
 def _cut_short(error: FootnoteError, results: Sequence[IngestResult], files: int) -> FootnoteError:
-    """Return the failure with what is in and how to go on."""
+    """Return the error with the progress so far and how to continue."""
     come = sum(result.change is not Change.FAILED for result in results)
     go_on = f"{come} of {files} files are in and cost nothing again: the same command goes on with the rest."
     kind = StoreUnavailable if isinstance(error, StoreUnavailable) else FootnoteError
@@ -136,7 +135,7 @@ def _cut_short(error: FootnoteError, results: Sequence[IngestResult], files: int
 
 
 def _batches(files: Sequence[NamedFile]) -> Iterator[list[NamedFile]]:
-    """Yield a few files at a time, no two of one source: those would be one document."""
+    """Yield batches of files. Two files with the same source, which would be one document, are never in one batch."""
     batch: dict[str, NamedFile] = {}
     for file in files:
         if file[1] in batch or len(batch) == TOGETHER:
@@ -150,12 +149,12 @@ def _batches(files: Sequence[NamedFile]) -> Iterator[list[NamedFile]]:
 async def _ingest_batch(
     client: IngestClient, files: Sequence[NamedFile], base: str, ingest: _Ingest, working: RunningWorker
 ) -> None:
-    """One job of a few files; what is as it was needs none."""
+    """Ingest a batch as one job, without its unchanged files."""
     changed = await _changed_files(client, files, base, ingest)
     if not changed:
         return
     job = await client.accept(read_files(changed), base)
-    sources = {file.source for file in changed}  # a killed command's job may have more of them
+    sources = {file.source for file in changed}  # the job of a killed command may have more files
     try:
         job = await watch_job(client.jobs, job, ingest.bar, working)
     except asyncio.CancelledError:
@@ -167,8 +166,8 @@ async def _ingest_batch(
         raise
     except StoreUnavailable:
         with suppress(FootnoteError):
-            await client.jobs.cancel(job.id, client.caller.person.id)  # the next command brings in the rest
-        with suppress(FootnoteError):  # a Redis on a full disk takes no writes, and can still say what is in
+            await client.jobs.cancel(job.id, client.caller.person.id)  # the next command ingests the rest
+        with suppress(FootnoteError):  # a Redis with a full disk rejects writes but can still be read
             job = await client.jobs.read(job.id) or job
         for result in _results(job, sources):
             ingest.add(result)
@@ -180,7 +179,7 @@ async def _ingest_batch(
 async def _changed_files(
     client: IngestClient, files: Sequence[NamedFile], base: str, ingest: _Ingest
 ) -> list[NamedFile]:
-    """Return the files with something to bring in; count those already in the base and those that cannot be read."""
+    """Return the changed files. Count those already in the base and those that cannot be read."""
     unreadable: set[str] = set()
 
     def note(_: Path, source: str, error: OSError) -> None:
@@ -196,9 +195,9 @@ async def _changed_files(
 async def read_files(
     files: Sequence[AnyFile], unreadable: Callable[[Path, str, OSError], None] | None = None
 ) -> AsyncIterator[FileContent]:
-    """Yield the content of each file as it is set aside: together they may be more than memory holds.
+    """Yield the content of one file after another, because together they may exceed the memory.
 
-    What cannot be read (any more) is told to ``unreadable``, with its path and source, and left out.
+    Calls ``unreadable`` with the path, source and error of each file that cannot be read (any more), and skips it.
     """
     for path, source, origin in (NamedFile(*file) for file in files):
         try:
@@ -209,12 +208,12 @@ async def read_files(
 
 
 def unreadable_result(source: str, error: OSError) -> IngestResult:
-    """Return what came of a file that cannot be read."""
+    """Return the result of a file that cannot be read."""
     return IngestResult(source, Change.FAILED, reason=f"It cannot be read: {error.strerror or error}.")
 
 
 async def _await_end(jobs: JobStore, job: Job) -> Job:
-    """Wait for a cancelled job to end; return a job that still waits in line as it is."""
+    """Wait for a cancelled job to end. A job that is still queued is returned as it is."""
     until = time.monotonic() + ENDING_SECONDS
     while not job.over and time.monotonic() < until:
         await asyncio.sleep(LOOK_SECONDS)
@@ -223,7 +222,7 @@ async def _await_end(jobs: JobStore, job: Job) -> Job:
 
 
 def _results(job: Job, sources: Collection[str], left: str = "") -> list[IngestResult]:
-    """How each of these files came out; those that did not are left out, or failed for the reason given."""
+    """Return the result of each of these files. Unfinished ones are left out, or failed with the reason ``left``."""
     items = [one for one in job.items if one.source in sources]
     made = [
         IngestResult(one.source, Change(one.state.value), one.passages, one.reason, one.notes)
@@ -235,7 +234,7 @@ def _results(job: Job, sources: Collection[str], left: str = "") -> list[IngestR
 
 
 def report_naming(console: Console, naming: FileNaming) -> None:
-    """Report a folder's kept name, and the folders that got another name than their own."""
+    """Report the saved name of a folder, and folders that got another name than their own."""
     for one in naming.kept:
         console.print(Text(str(one)), soft_wrap=True)
     for note in naming.notes:
@@ -243,7 +242,7 @@ def report_naming(console: Console, naming: FileNaming) -> None:
 
 
 def report_missing(console: Console, sources: Sequence[str]) -> None:
-    """Report documents that were indexed from a folder and are not in it now: they still answer."""
+    """Report documents that were indexed from a folder and are no longer in it. Answers still use them."""
     if not sources:
         return
     shown = sources[:MISSING_SHOWN]
@@ -282,7 +281,7 @@ def report(console: Console, results: Sequence[IngestResult]) -> None:
 async def preview_files(
     kb: KnowledgeService, caller: Caller, files: Sequence[AnyFile], base: str
 ) -> list[IngestResult]:
-    """How each of these files would come out; passages are only known of those that stay as they are."""
+    """Return how each of these files would come out. The number of passages is known only for unchanged ones."""
     unreadable: dict[Path, IngestResult] = {}
 
     def note(path: Path, source: str, error: OSError) -> None:

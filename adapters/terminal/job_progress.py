@@ -1,6 +1,6 @@
-"""Jobs seen from the terminal: done here, or by whoever serves the same data, and shown while they go on.
+"""Jobs in the terminal: run here or by another process that serves the same data, with their progress.
 
-``footnote ingest`` and ``footnote kb …`` both follow their jobs with this: one loop and one bar.
+``footnote ingest`` and ``footnote kb …`` follow their jobs with the same loop and bar.
 """
 
 import asyncio
@@ -37,31 +37,31 @@ from core.service.kb.text_spans import line_text
 from core.service.kb.wording import outcome_lines
 
 LOOK_SECONDS = 0.1
-TURN_SECONDS = 3.0  # that a job has not begun after which somebody else is at the base
-SHOWN = 40  # signs of a source beside the bar
+TURN_SECONDS = 3.0  # a job still queued after this long waits for another job of the base
+SHOWN = 40  # characters of a source beside the bar
 WAITING = "Other work on “{base}” comes first: this waits for its turn. footnote kb jobs shows it, kb cancel ends it."
 
 
 class JobServices(Protocol):
-    """Who does jobs, and tries again where a store is ``away``. A person at a terminal would rather hear of that."""
+    """A worker that retries if a store is ``away``. A person at a terminal would rather see that error."""
 
     @property
     def away(self) -> StoreUnavailable | None:
-        """What kept the latest turn of a job from its end."""
+        """The store error that interrupted the latest attempt at a job."""
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until ``stop`` is set; cancelled, hand back what is not finished."""
+        """Run jobs until ``stop`` is set. When cancelled, release unfinished jobs."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunningWorker:
-    """Who does the jobs here, while it runs."""
+    """The worker of this process, while it runs."""
 
     worker: JobServices
     task: "asyncio.Task[None]"
 
     def check(self) -> None:
-        """Raise what went wrong with it: it ended early, or met a store that is away."""
+        """Raise the worker's error: it ended early, or a store does not answer."""
         if self.task.done():
             self.task.result()
         if self.worker.away is not None:
@@ -70,7 +70,7 @@ class RunningWorker:
 
 @asynccontextmanager
 async def run_in_background(worker: JobServices) -> AsyncIterator[RunningWorker]:
-    """Do jobs here meanwhile. Left by an exception, it hands back what is not finished: that may be others' work."""
+    """Run jobs in this process during the context. On an exception, unfinished jobs, possibly others', are released."""
     stop = asyncio.Event()
     task = asyncio.create_task(worker.run(stop))
     try:
@@ -85,7 +85,7 @@ async def run_in_background(worker: JobServices) -> AsyncIterator[RunningWorker]
 
 @dataclass(slots=True)
 class JobBar:
-    """What is shown while jobs go on. ``items_before`` and ``passages_before`` are of what is over already."""
+    """The progress bar of jobs. ``items_before`` and ``passages_before`` count what is finished already."""
 
     console: Console
     progress: Progress
@@ -93,7 +93,7 @@ class JobBar:
     waited: bool = False
     items_before: int = 0
     passages_before: int = 0
-    job: Job | None = None  # the one that was shown last
+    job: Job | None = None  # the job shown last
 
     def show(self, job: Job) -> None:
         """Print the job's current state."""
@@ -104,12 +104,12 @@ class JobBar:
         self.progress.update(self.task, description=words, completed=over, passages=f"{passages:,} passages")
 
     def begin(self, job: Job) -> None:
-        """Another job, by itself; of what is found on the way it is not known how much there is."""
+        """Start with another job. The total of a job that finds items on the way is unknown."""
         self.job = job
         self.progress.update(self.task, total=len(job.items) if job.listed else None)
 
     def add(self, items: int, passages: int) -> None:
-        """So much more is over."""
+        """Count finished items and passages."""
         self.items_before += items
         self.passages_before += passages
         self.progress.update(self.task, completed=self.items_before)
@@ -122,7 +122,7 @@ class JobBar:
 
 
 class _TwoLines(Progress):
-    """What is done now above the bar: side by side they do not fit into 80 columns, and what tells most was cut off."""
+    """A bar with the current item on a line above it, because both do not fit side by side in 80 columns."""
 
     def get_renderables(self) -> Iterator[RenderableType]:
         for task in self.tasks:
@@ -132,7 +132,7 @@ class _TwoLines(Progress):
 
 @contextmanager
 def job_bar(console: Console, *, items: int | None = None, quiet: bool = False) -> Iterator[JobBar]:
-    """Yield the bar, gone when it is left; nothing is shown where nobody looks."""
+    """Yield the bar and remove it afterwards. Nothing is shown without a terminal."""
     columns = (
         SpinnerColumn(),
         BarColumn(24),
@@ -147,7 +147,7 @@ def job_bar(console: Console, *, items: int | None = None, quiet: bool = False) 
 
 
 async def watch_job(jobs: JobStore, job: Job, bar: JobBar, working: RunningWorker) -> Job:
-    """Return the job when it is over, whoever does it. Raises what ``RunningWorker.check`` raises."""
+    """Wait until any process has finished the job, and return it. Raises what ``RunningWorker.check`` raises."""
     began = time.monotonic()
     while not job.over:
         working.check()
@@ -167,9 +167,9 @@ async def follow_jobs(
     *,
     quiet: bool = False,
 ) -> list[Job]:
-    """Do jobs here until these are over, whoever does them, and show each; as they ended.
+    """Run jobs here until any process has finished these, show each, and return them.
 
-    Raises StoreUnavailable with what is in and how to go on.
+    Raises StoreUnavailable with the progress so far and how to continue.
     """
     ended: list[Job] = []
     with job_bar(console, quiet=quiet) as bar:
@@ -177,7 +177,7 @@ async def follow_jobs(
             for one in accepted:
                 job = await jobs.read(one.id)
                 if job is None:
-                    continue  # so old that it is not known any more
+                    continue  # so old that it is no longer stored
                 bar.begin(job)
                 try:
                     ended.append(await watch_job(jobs, job, bar, working))
@@ -189,14 +189,14 @@ async def follow_jobs(
 
 
 def _cut_short(error: StoreUnavailable, job: Job) -> StoreUnavailable:
-    """Return the failure with what is in and how to go on."""
+    """Return the error with the progress so far and how to continue."""
     come = f"{sum(item.over for item in job.items)} of {len(job.items)} are done"
     go_on = f"Job {job.id} waits, {come}: footnote serve goes on with it, or the same command, which repeats nothing."
     return StoreUnavailable(error.args[0], remedy=f"{error.remedy} {go_on}" if error.remedy else go_on)
 
 
 def _doing(job: Job) -> str:
-    """Return what is being done to which source; of its path the end, which tells the most."""
+    """Return the current action and its source. A long path is cut at the front, since its end says the most."""
     doing = job.progress.source
     if job.state is JobState.QUEUED:
         return "Waiting"
@@ -207,7 +207,7 @@ def _doing(job: Job) -> str:
 
 
 def within(now: JobProgress) -> str:
-    """How far it is within a file that takes its time."""
+    """Return the progress within a slow file."""
     match now.stage:
         case JobStage.EMBEDDING:
             return f"passage {now.done:,} of {now.total:,}"
@@ -217,11 +217,11 @@ def within(now: JobProgress) -> str:
             return ""
 
 
-PROPOSALS = "footnote kb proposals"  # the command that lists proposals here
+PROPOSALS = "footnote kb proposals"  # the command that lists proposals in the terminal
 
 
 def result_text(result: KbResult) -> str:
-    """Return a result in plain lines, beside the cards of its jobs, which are shown as they go."""
+    """Return a result in plain lines, without its jobs' cards, which are shown as they run."""
     if isinstance(result, ProposalDecided):
         return "\n".join([result_text(result.outcome), result_text(result.remaining)]).strip()
     if isinstance(result, KbOutcome):
@@ -232,11 +232,11 @@ def result_text(result: KbResult) -> str:
 
 
 def result_json(result: KbResult) -> Any:
-    """Return a result as data; ``kind`` tells which it is."""
+    """Return a result as JSON data. ``kind`` is its type."""
     return json.loads(to_json(result))
 
 
 def job_text(job: Job) -> str:
-    """Return a job as it stands, in plain lines."""
+    """Return the current state of a job, in plain lines."""
     card = job_card(summarize_job(job))
     return "\n".join(map(remove_controls, [*map(line_text, card.lines), card.footer]))

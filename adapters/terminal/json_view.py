@@ -1,4 +1,4 @@
-"""An answer view that shows nothing and remembers the end: what ``--json`` prints."""
+"""An answer view for ``--json``, which shows nothing and records the end."""
 
 from typing import Any
 
@@ -16,10 +16,10 @@ class Recorder:
         self._trace_id = ""
 
     async def open(self) -> None:
-        """Nothing to show."""
+        """Do nothing, because nothing is shown."""
 
     async def step(self, step: Step) -> None:
-        """Nothing to show."""
+        """Do nothing, because nothing is shown."""
 
     async def write(self, text: str) -> None:
         """Write nothing: the whole text comes at the end."""
@@ -44,7 +44,7 @@ class Recorder:
         self._trace_id = trace_id
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing, because nothing is open."""
 
     def result(self, final: FinalEvent | None) -> dict[str, Any]:
         """Return the documented JSON of ``ask`` and ``resume``."""

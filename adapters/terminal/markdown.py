@@ -1,4 +1,4 @@
-"""An answer's Markdown at the terminal: headings on the left, and no line that is drawn to the edge of the screen."""
+"""Markdown of answers in the terminal, with headings at the left and short rules."""
 
 from typing import ClassVar
 
@@ -8,21 +8,21 @@ from rich.text import Text
 
 
 class LeftHeading(Heading):
-    """A heading where reading begins: behind a pipe there is no middle."""
+    """A left-aligned heading, because the output of a pipe has no middle."""
 
     LEVEL_ALIGN: ClassVar[dict[str, JustifyMethod]] = dict.fromkeys(Heading.LEVEL_ALIGN, "left")
 
 
 class ShortRule(HorizontalRule):
-    """A division that is as long behind a pipe as on the narrowest screen."""
+    """A rule that is as short in a pipe as on the narrowest screen."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Three strokes."""
+        """Draw three dashes."""
         yield Text("───", style=console.get_style("markdown.hr", default="none"))
 
 
 class AnswerMarkdown(Markdown):
-    """Markdown as answers are written in it."""
+    """Markdown in the form of answers."""
 
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {
         **Markdown.elements,

@@ -1,4 +1,4 @@
-"""Who sits at the terminal, and asks or calls ``kb``: they own the data directory, so they may do everything."""
+"""The person at the terminal, who may do everything because they own the data directory."""
 
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.incoming_events import Permissions
@@ -9,7 +9,7 @@ OPERATOR = Person(f"{PLATFORM}:operator", "the operator")
 
 
 def operator() -> Caller:
-    """Return the person at the terminal, who alone reads what is printed there."""
+    """Return the person at the terminal as the caller, and the only reader of what is printed."""
     return Caller(OPERATOR, Permissions(is_admin=True), Audience(unrestricted=True), terminal_thread("kb"))
 
 

@@ -1,4 +1,4 @@
-"""Printing for people and for programs, without loading what draws tables and colours before it is needed."""
+"""Printing for people and programs. Libraries for tables and colours are imported only when needed."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ import typer
 def say(text: str, *, err: bool = False) -> None:
     """Print a message for a person, without control characters.
 
-    On a terminal it is broken between words; behind a pipe every line of it stays whole.
+    On a terminal it wraps between words; in a pipe every line stays whole.
     """
     if (sys.stderr if err else sys.stdout).isatty():
         from rich.text import Text
@@ -24,6 +24,6 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def print_json(value: object) -> None:
-    """One JSON document on standard output, escaped where its encoding does not hold every sign."""
+    """Print a JSON document, with ASCII escapes if the output's encoding is not UTF."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
     sys.stdout.write(json.dumps(value, ensure_ascii=not unicode, indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""Documents and passages for a person at the terminal, and as JSON."""
+"""Documents and passages in the terminal, for people and as JSON."""
 
 import textwrap
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from core.model.evidence import Hit
 from core.model.knowledge import Document, Passage
 
 PREVIEW = 240
-ROOM_FOR_COLUMNS = 100  # characters; on a narrower terminal each document has a few lines of its own
+ROOM_FOR_COLUMNS = 100  # columns; on a narrower terminal each document has its own lines
 
 
 def hit_as_json(hit: Hit) -> dict[str, Any]:
@@ -40,12 +40,12 @@ def passage_as_json(passage: Passage) -> dict[str, Any]:
 
 
 def document_as_json(document: Document) -> dict[str, Any]:
-    """Return a document as the catalog knows it."""
+    """Return a document's catalog entry."""
     return asdict(document)
 
 
 def print_hits(console: Console, hits: Sequence[Hit]) -> None:
-    """Each passage under its scores."""
+    """Print each passage under its scores."""
     if not hits:
         console.print(Text("Nothing found.", style="dim"))
     for number, hit in enumerate(hits, 1):
@@ -58,14 +58,14 @@ def print_hits(console: Console, hits: Sequence[Hit]) -> None:
                 (hit.passage.title, "bold"),
                 (f"  {hit.passage.place}", "dim"),
             ),
-            soft_wrap=not console.is_terminal,  # one line for one hit, for whoever reads on behind a pipe
+            soft_wrap=not console.is_terminal,  # one line per hit, for programs that read the pipe
         )
         text = textwrap.shorten(hit.passage.text, PREVIEW, placeholder=" …")
         console.print(Padding(Text(text), (0, 0, 1, 4)))
 
 
 def print_documents(console: Console, documents: Sequence[Document]) -> None:
-    """One row for each document; where there is no room for columns, a few lines."""
+    """Print one row for each document, or a few lines if there is no room for columns."""
     if not documents:
         console.print("Nothing is indexed yet. Bring something in with: footnote ingest PATH")
         return
@@ -80,7 +80,7 @@ def print_documents(console: Console, documents: Sequence[Document]) -> None:
     table = Table(*columns, box=None, header_style="bold", pad_edge=False)
     for d in documents:
         table.add_row(d.knowledge_base, d.title, d.source, str(d.passages), d.dated, d.version[:8])
-    if not console.is_terminal:  # one line for one document, for whoever reads on behind a pipe
+    if not console.is_terminal:  # one line per document, for programs that read the pipe
         console.width = max(console.width, console.measure(table, options=console.options.update(width=10_000)).maximum)
     console.print(table)
 
@@ -90,11 +90,11 @@ def _passages(document: Document) -> str:
 
 
 def print_document(console: Console, document: Document, passages: Sequence[Passage]) -> None:
-    """Print what is known of a document, and every passage."""
+    """Print a document's entry and every passage."""
     console.print(Text(document.title, style="bold"))
     facts = {
         "source": document.source,
-        "from": folder_of(document.origin),  # the operator's alone to see: it is printed nowhere but here
+        "from": folder_of(document.origin),  # only for the operator; printed only here
         "link": document.url or "",
         "base": document.knowledge_base,
         "kind": document.media_type,

@@ -16,7 +16,7 @@ from rich.text import Text
 from adapters.terminal.chat import Chat
 from core.model.errors import FootnoteError
 
-Ask = Callable[[str], Awaitable[str]]  # a line that the person types after this prompt
+Ask = Callable[[str], Awaitable[str]]  # reads a line after this prompt
 
 
 async def converse(chat: Chat) -> None:
@@ -39,7 +39,7 @@ async def converse(chat: Chat) -> None:
 
 
 async def _read_pipe(chat: Chat) -> None:
-    """Answer each line of standard input; a choice that needs words takes the next line."""
+    """Answer each line of standard input. A choice that needs text takes the next line."""
 
     async def next_line() -> str:
         line: str = await asyncio.to_thread(sys.stdin.readline)
@@ -54,7 +54,7 @@ async def _read_pipe(chat: Chat) -> None:
 
 
 async def _stoppable(chat: Chat, line: str, ask: Ask) -> bool:
-    """Work on one line; Ctrl-C cancels the work and keeps the conversation."""
+    """Handle one line. Ctrl-C cancels the work and keeps the conversation."""
     work = asyncio.ensure_future(_say(chat, line, ask))
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, work.cancel)
@@ -79,7 +79,7 @@ async def _say(chat: Chat, line: str, ask: Ask) -> bool:
     if choice is not None and choice.asks_text:
         with suppress(EOFError, KeyboardInterrupt):
             said = (await ask(f"  {choice.label}: ")).strip()
-            if said:  # nothing said: the checkpoint stays open
+            if said:  # no text: the checkpoint stays open
                 await chat.press(choice, said)
         return True
     return await chat.say(line)

@@ -1,7 +1,7 @@
-"""Connect: the connected sources with their state and errors, for admins; connecting, mapping and removing them.
+"""Connections screen: admins see sources with their state and errors, and connect, map and remove them.
 
-A secret is typed into a field that shows none. It is checked at the source before it is stored, encrypted, and no page
-ever shows it again.
+A secret is typed into a hidden field. It is checked at the source before it is stored, encrypted, and no page ever
+shows it again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ from core.service.sync.connections import ConnectionOverview, Connections, check
 from core.service.sync.documents import listed_item
 
 LONGEST_VALUE = 20_000  # characters; the JSON key of a service account has some 2,400
-MOST_FAILING = 100  # documents of the errors table
+MOST_FAILING = 100  # documents in the error table
 MINUTES, HOURS = (5, 15, 1440), (1, 24, 720)  # least, usual, most
 _PATH = "/connections"
 _GROUPS = {
@@ -33,7 +33,7 @@ _GROUPS = {
 
 @dataclass(frozen=True, slots=True)
 class ConnectionsScreen:
-    """``kinds`` names the connectors that there are."""
+    """The connections screen. ``kinds`` returns the names of the installed connectors."""
 
     pages: Pages
     connections: Connections
@@ -42,7 +42,7 @@ class ConnectionsScreen:
     menu: tuple[MenuEntry, ...] = (MenuEntry("Connect", _PATH, Right.CONNECTIONS),)
 
     def routes(self) -> tuple[Route, ...]:
-        """Its addresses, all for admins."""
+        """Return the routes, all for admins."""
         right = Right.CONNECTIONS
         return (
             Route("GET", _PATH, self._list, right),
@@ -92,7 +92,7 @@ class ConnectionsScreen:
         )
 
     async def _failing(self, one: ConnectionOverview, visitor: Visitor) -> list[dict[str, str]]:
-        """Return those of the documents that could not be read whose titles this visitor may know."""
+        """Return the failed documents whose titles this visitor may see."""
         bases = {base.name for base in await self.queries.visible(visitor.caller())}
         seen = [
             item for item in one.failing if visitor.is_operator or one.state.bases.get(item.readers, item.base) in bases
@@ -104,7 +104,7 @@ class ConnectionsScreen:
         return next(one for one in await self.connections.overview() if one.connection.name == connection.name)
 
     def _title(self, kind: str) -> str:
-        """Return what people call a kind of source; its name where its package is not installed."""
+        """Return the title of a kind of source, or its name if its package is not installed."""
         try:
             return self.connections.plugins(kind).title
         except ConfigurationError:
@@ -113,7 +113,7 @@ class ConnectionsScreen:
     # --- changing
 
     async def _form(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        """Return the form; of a connection that there is already (``of``) with its settings."""
+        """Return the form, with the settings of the existing connection ``of``."""
         plugin, name = self._plugin(request), request.query.get("of", "")
         before = await self.connections.find(name) if name else None
         given = _typed(before) if before is not None and before.kind == plugin.name else {}
@@ -127,7 +127,7 @@ class ConnectionsScreen:
         given: Mapping[str, str],
         mistake: str = "",
     ) -> web.StreamResponse:
-        """Return the form with what was typed into it, but for secrets."""
+        """Return the form with the submitted values, except secrets."""
         secret = {f"set-{one.name}" for one in plugin.fields if one.secret}
         kept = {name: value for name, value in given.items() if name not in secret}
         forms = ", ".join(map(str, self.connections.forms))
@@ -142,7 +142,7 @@ class ConnectionsScreen:
         return self.connections.plugins(kind)
 
     async def _connect(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        """Try the settings at the source, and keep them where it answers."""
+        """Test the settings at the source, and save them if it accepts them."""
         plugin, form = self._plugin(request), await read_form(request)
         values = {one.name: form.get(f"set-{one.name}", "").strip()[:LONGEST_VALUE] for one in plugin.fields}
         readers = () if plugin.states_readers else form.get("readers", "").replace(",", " ").split()
@@ -167,7 +167,7 @@ class ConnectionsScreen:
         )
 
     async def _map(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        """Say who holds a group of the source; nobody where no principal is given."""
+        """Map a group of the source to principals; to nobody if none are given."""
         form, one = await read_form(request), await self._overview(request)
         group = form.get("group", "").strip()[:200]
         principals = form.get("principals", "").replace(",", " ").split()
@@ -191,14 +191,14 @@ class ConnectionsScreen:
 
 
 def _typed(connection: Connection) -> Mapping[str, str]:
-    """Return what the form of a connection had when it was sent, but for its secrets."""
+    """Return the form values of a connection, except its secrets."""
     settings = {f"set-{name}": value for name, value in connection.settings.items()}
     rest = {"name": connection.name, "readers": " ".join(sorted(connection.readers))}
     return {**settings, **rest, "minutes": str(connection.minutes), "hours": str(connection.hours)}
 
 
 def _number(text: str, bounds: tuple[int, int, int]) -> int:
-    """Return a number within its bounds (least, usual, most); the usual one where none was typed."""
+    """Return a number within its bounds (least, usual, most); the usual one if the text is not a number."""
     least, usual, most = bounds
     return min(max(int(text), least), most) if text.isdecimal() and len(text) < 6 else usual
 

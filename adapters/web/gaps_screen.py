@@ -1,6 +1,6 @@
-"""What the documents lack: the gaps of a period with a chart, tables to download, and drafts to propose.
+"""Gaps screen: the gaps in the documents over a period, with a chart, downloads, and drafts to propose.
 
-The chart is an SVG that is drawn by attributes, because the page allows no inline styles.
+The chart is an SVG styled by attributes, because the page allows no inline styles.
 """
 
 import json
@@ -23,8 +23,8 @@ from core.service.gaps.export import as_csv
 from core.service.gaps.report import GapReport, Week
 from core.service.kb.queries import KnowledgeQueries
 
-WIDTH, HEIGHT = 440, 190  # of the drawing, in its own units
-LEFT, BOTTOM, TOP = 34, 26, 10  # room for the labels of the axes
+WIDTH, HEIGHT = 440, 190  # in SVG units
+LEFT, BOTTOM, TOP = 34, 26, 10  # margins for axis labels
 KINDS = (
     ("answered", "Answered"),
     ("abstained", "Not in the documents"),
@@ -36,7 +36,7 @@ _STEPS = (1, 2, 5)
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One kind of outcome of one week, as a rectangle."""
+    """One kind of outcome in one week, as a rectangle."""
 
     kind: str
     name: str
@@ -49,7 +49,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label of an axis, and where its tick is."""
+    """An axis label and the position of its tick."""
 
     text: str
     at: float
@@ -57,7 +57,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class WeekChart:
-    """What the template draws: stacked columns, lines across with their counts, and the weeks below."""
+    """The chart that the template draws: stacked columns, horizontal lines with counts, and the weeks below."""
 
     parts: tuple[Bar, ...]
     counts: tuple[Label, ...]
@@ -66,10 +66,10 @@ class WeekChart:
 
 
 def week_chart(weeks: Sequence[Week]) -> WeekChart:
-    """Draw these weeks, from the first in which anybody asked."""
+    """Return the chart of these weeks, from the first week with questions."""
     weeks = weeks[next((n for n, week in enumerate(weeks) if week.asked), 0) :]
     ticks = count_ticks(max((sum(_counts(week)) for week in weeks), default=0))
-    slot = (WIDTH - LEFT) / max(len(weeks), 4)  # a single week is no wall
+    slot = (WIDTH - LEFT) / max(len(weeks), 4)  # keeps a single week's column narrow
     tall = (HEIGHT - TOP - BOTTOM) / ticks[-1]
     parts = []
     for n, week in enumerate(weeks):
@@ -88,7 +88,7 @@ def week_chart(weeks: Sequence[Week]) -> WeekChart:
 
 
 def count_ticks(most: int) -> list[int]:
-    """Round numbers from 0 to at least ``most``, in at most five steps."""
+    """Return round numbers from 0 to at least ``most``, in at most five steps."""
     size = 1
     while True:
         for step in (size * one for one in _STEPS):
@@ -108,7 +108,7 @@ LONGEST_TITLE = 200
 
 @dataclass(frozen=True, slots=True)
 class GapScreen:
-    """For admins: it has other people's questions."""
+    """The gaps screen. Only for admins, because it shows other people's questions."""
 
     pages: Pages
     analysis: GapAnalysis
@@ -143,7 +143,7 @@ class GapScreen:
 
     async def _csv(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         text = as_csv(await self._report(request, visitor))
-        body = text.encode("utf-8-sig")  # the mark tells spreadsheets what it is
+        body = text.encode("utf-8-sig")  # the BOM shows spreadsheets the encoding
         return _file(body, "text/csv", "gaps.csv")
 
     async def _json(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
@@ -166,7 +166,7 @@ class GapScreen:
         return draft if draft.base in await self._own_bases(visitor) else replace(draft, base="")
 
     async def _own_bases(self, visitor: Visitor) -> list[str]:
-        """Return the bases that a draft can go into: those of connected sources are filled there."""
+        """Return the bases that a draft can go into. Bases of connected sources are filled there."""
         return sorted(base.name for base in await self.queries.visible(visitor.caller()) if not base.connection)
 
     async def _draft(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
@@ -189,7 +189,7 @@ class GapScreen:
         )
 
     async def _propose(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        """Return what the admin made of the draft waits for a decision; the page of proposals shows it."""
+        """Save the edited draft as a proposal, and go to the page of proposals."""
         form = await read_form(request)
         begun = await self._begin(request, visitor)
         base = form.get("base", "")
@@ -207,7 +207,7 @@ class GapScreen:
 
 
 def _days(request: web.Request) -> int:
-    """Return the period that is asked for, where it is one of those."""
+    """Return the requested period if it is one of ``PERIODS``, otherwise the default."""
     given = request.query.get("days", "")
     return int(given) if given.isdecimal() and int(given) in PERIODS else PERIOD
 

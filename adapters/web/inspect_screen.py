@@ -1,4 +1,4 @@
-"""Searches and why a passage was found, traces of answers as timelines, settings in force, and the checks of doctor."""
+"""Inspection screens: search scores, traces of answers as timelines, settings in force, and doctor's checks."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from core.service.channel_settings import explain_settings
 from core.service.explanations import describe_event
 from core.service.kb.queries import KnowledgeQueries
 
-_LEAST = 0.4  # percent: what takes no time can be seen as well
+_LEAST = 0.4  # percent, so that instant events are visible too
 
 
 @dataclass(frozen=True, slots=True)
 class TraceRow:
-    """One event. ``start`` and ``width`` are in percent of the whole, ``seconds`` since its beginning."""
+    """One event. ``start`` and ``width`` are percent of the whole; ``seconds`` is the time since the start."""
 
     name: str
     text: str
@@ -39,7 +39,7 @@ class TraceRow:
 
 @dataclass(frozen=True, slots=True)
 class TraceTimeline:
-    """All events of a trace. ``answer`` is its latest, with what it spent."""
+    """All events of a trace. ``answer`` is the latest one, with its usage."""
 
     question: str
     rows: tuple[TraceRow, ...]
@@ -48,7 +48,7 @@ class TraceTimeline:
 
 
 def timeline(events: Sequence[TracedEvent]) -> TraceTimeline:
-    """Return the events in order. An event is recorded when it is over, so that its bar ends where it stands."""
+    """Return the timeline of events. Events are recorded at their end, so each bar ends at its event's time."""
     began = min((traced.at - _took(traced) for traced in events), default=0.0)
     whole = max((traced.at for traced in events), default=0.0) - began
     per_cent = 100 / whole if whole > 0 else 0.0
@@ -68,7 +68,7 @@ def _row(traced: TracedEvent, began: float, per_cent: float) -> TraceRow:
 
 
 def _took(traced: TracedEvent) -> float:
-    """Return the seconds that a step took; 0 for what only happened."""
+    """Return the seconds that an event took; 0 for events without a duration."""
     return traced.event.duration_ms / 1000 if isinstance(traced.event, TimedEvent) else 0.0
 
 
@@ -82,7 +82,7 @@ Examine = Callable[[], Awaitable[Sequence[Check]]]
 
 @dataclass(frozen=True, slots=True)
 class InspectScreen:
-    """``examine`` is the doctor; ``defaults`` are what applies where nothing was chosen."""
+    """The inspection screens. ``examine`` runs doctor; ``defaults`` are the settings of a channel without choices."""
 
     pages: Pages
     retriever: Retriever
@@ -96,7 +96,7 @@ class InspectScreen:
     menu: tuple[MenuEntry, ...] = (MenuEntry("Look inside", "/inspect", Right.ADMIN),)
 
     def routes(self) -> tuple[Route, ...]:
-        """Return the routes of looking inside."""
+        """Return the routes of the inspection screens."""
         return (
             Route("GET", "/inspect", self._search, Right.ADMIN),
             Route("GET", "/inspect/settings", self._settings, Right.ADMIN),
@@ -106,7 +106,7 @@ class InspectScreen:
         )
 
     async def _search(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        """Both legs of a search side by side, in the bases that this visitor may see."""
+        """Show both legs of a search side by side, in the bases that this visitor may see."""
         query = request.query.get("q", "").strip()[:LONGEST_QUERY]
         bases = frozenset(base.name for base in await self.queries.visible(visitor.caller()))
         chosen = request.query.get("base", "")
@@ -127,7 +127,7 @@ class InspectScreen:
         return self.pages.html(request, visitor, "inspect_doctor.html", checks=checks)
 
     async def _trace(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        """Any trace, for this machine's operator: it has the words of whoever asked."""
+        """Show any trace, only to this machine's operator, because it contains other people's questions."""
         trace_id = request.query.get("id", "").strip()
         if trace_id and not visitor.audience.unrestricted:
             raise Denied(

@@ -1,7 +1,7 @@
-"""Markdown of models and documents as HTML that can do nothing: no script, no image, no link but those allowed.
+"""Renders Markdown of models and documents as safe HTML: no scripts, no images, only allowed links.
 
-Two layers that know nothing of each other: markdown-it renders without HTML and drops every address that is not
-allowed exactly; nh3 (ammonia) then keeps these few tags and attributes and nothing else.
+Two independent layers: markdown-it renders without HTML and drops every address that is not exactly allowed; nh3
+(ammonia) then keeps only these tags and attributes.
 """
 
 import re
@@ -24,16 +24,16 @@ _TAGS = {
     *("s", "span", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 _CITATION = re.compile(r"\[(\d{1,3})\]")
-_NO_BREAK = "\N{NO-BREAK SPACE}"  # keeps a number on the line of the words that it belongs to
+_NO_BREAK = "\N{NO-BREAK SPACE}"  # keeps a number on the same line as its words
 _ROWS = re.compile(r"^\|.*\|[ \t]*$(?:\n\|.*\|[ \t]*$)*", re.MULTILINE)
 _EMPTY_HEAD = re.compile(r"<thead>\s*<tr>\s*(?:<th></th>\s*)+</tr>\s*</thead>")
-_LONGEST = 400_000  # characters rendered at once: a page, not a book
+_LONGEST = 400_000  # characters rendered at once
 
 LinkTo = Callable[[int], str]  # the address of a source by its number in an answer
 
 
 def render_answer(text: str, numbers: Collection[int], link_to: LinkTo, allowed: Collection[str] = ()) -> Markup:
-    """Render an answer: ``[n]`` of these numbers links to its source; only allowed links stay."""
+    """Render an answer. ``[n]`` of these numbers links to its source; only allowed links stay."""
     tokens = _parse(text, frozenset(allowed))
     for token in tokens:
         if token.type == "inline" and token.children is not None:
@@ -42,19 +42,19 @@ def render_answer(text: str, numbers: Collection[int], link_to: LinkTo, allowed:
 
 
 def render_passage(text: str) -> Markup:
-    """Return a part of a document. Its addresses can be read, and none can be followed: it is shown, not obeyed."""
+    """Render part of a document. Addresses are shown but are never links."""
     return _sanitize(_parse(_with_small_headings(text), frozenset()))
 
 
 def _with_small_headings(text: str) -> str:
-    """Return the text with each heading of a small section on a line of its own."""
+    """Return the text with each small heading on its own line."""
     found = {unit.under for unit in units(text[:_LONGEST])}
     heads = {one for one in found if one[:1].isalnum() and not one.endswith(":")}
     return "\n".join(f"\n**{line.strip()}**\n" if line.strip() in heads else line for line in text.split("\n"))
 
 
 def render_quote(text: str) -> Markup:
-    """Render a quote as a passage, but keep rows of a table without its head a table, and make headings bold."""
+    """Render a quote like a passage, but keep table rows without a header as a table, and make headings bold."""
     text = _ROWS.sub(_with_empty_head, text)
     tokens = _parse(text, frozenset())
     for before, token in pairwise(tokens):
@@ -63,11 +63,11 @@ def render_quote(text: str) -> Markup:
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = "p"
-    return Markup(_EMPTY_HEAD.sub("", _sanitize(tokens)))  # noqa: S704 - cleaned, and only shortened since
+    return Markup(_EMPTY_HEAD.sub("", _sanitize(tokens)))  # noqa: S704 - cleaned, then only shortened
 
 
 def _with_empty_head(rows: re.Match[str]) -> str:
-    """Rows below a head that is empty; unchanged where they have a head of their own."""
+    """Return table rows under an empty header; unchanged if they have a header."""
     lines = rows[0].splitlines()
     if len(lines) > 1 and is_table_rule(lines[1]):
         return rows[0]
@@ -76,7 +76,7 @@ def _with_empty_head(rows: re.Match[str]) -> str:
 
 
 def words_of(text: str) -> str:
-    """Return a part of a document as plain words, its markup taken out."""
+    """Return part of a document as plain words, without markup."""
     html = re.sub(r"</(?:p|li|td|th|h\d|pre)>", " ", str(render_passage(text)))
     return " ".join(unescape(re.sub(r"<[^>]*>", "", html)).split())
 
@@ -93,14 +93,14 @@ def _parse(text: str, allowed: frozenset[str]) -> list[Token]:
         if token.type == "inline" and token.children is not None:
             token.children = _without_foreign(token.children, allowed)
         if token.type in ("th_open", "td_open"):
-            token.attrs = {}  # alignment is an inline style, which no page of ours may have
+            token.attrs = {}  # alignment is an inline style, which our pages forbid
     return tokens
 
 
 def _without_foreign(children: Sequence[Token], allowed: frozenset[str]) -> list[Token]:
-    """Links that are not allowed become their words and, where those hide it, their address; pictures their words."""
+    """Replace links that are not allowed by their words and, if these hide it, their address; images by their text."""
     kept: list[Token] = []
-    opened: list[str] = []  # of the links that are open: the address where it is not allowed, else empty
+    opened: list[str] = []  # for each open link: its address if not allowed, otherwise empty
     for token in children:
         if token.type == "link_open":
             address = str(token.attrs.get("href", ""))
@@ -139,7 +139,7 @@ def _with_citations(children: Sequence[Token], numbers: frozenset[int], link_to:
 
 
 def citation_link(n: int, address: str) -> str:
-    """Return the number of a source, as a link to it."""
+    """Return a source's number as a link to it."""
     return f'<a class="cite" href="{escape(address)}" title="Source {n}">{n}</a>'
 
 
@@ -154,7 +154,7 @@ def _html(content: str) -> Token:
 def _sanitize(tokens: list[Token]) -> Markup:
     parser = _parser()
     html = parser.renderer.render(tokens, parser.options, {})
-    return Markup(  # noqa: S704 - it has just been cleaned
+    return Markup(  # noqa: S704 - cleaned right here
         nh3.clean(
             html,
             tags=_TAGS,

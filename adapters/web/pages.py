@@ -1,4 +1,4 @@
-"""Pages from templates: escaped by default, with the headers that keep everything foreign out."""
+"""Pages from templates, escaped by default, with security headers that block external content."""
 
 import hashlib
 import secrets
@@ -24,8 +24,8 @@ STATIC = HERE / "static"
 STATIC_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _A_YEAR = "public, max-age=31536000, immutable"
 
-# No script and no style but our files, no address but our own, nobody's frame around us. ``same-origin`` and not
-# ``no-referrer``, with which browsers send forms as from the origin "null".
+# Only our own scripts, styles and addresses, and no framing by other sites. ``same-origin``, because with
+# ``no-referrer`` browsers send forms with the origin "null".
 SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -38,7 +38,7 @@ SECURITY_HEADERS = {
 
 
 class Pages:
-    """Renders templates; of the navigation everybody sees what they may use."""
+    """Renderer of templates. The navigation shows each visitor only what they may use."""
 
     def __init__(self) -> None:
         self._menu: tuple[MenuEntry, ...] = ()
@@ -65,7 +65,7 @@ class Pages:
         )
 
     def show_menu(self, entries: Sequence[MenuEntry]) -> None:
-        """From now on every page's navigation leads there."""
+        """Set the navigation of every page."""
         self._menu = tuple(entries)
 
     def html(
@@ -77,7 +77,7 @@ class Pages:
         return web.Response(text=text, content_type="text/html", status=status, headers={"Cache-Control": "no-store"})
 
     def part(self, template: str, **context: Any) -> web.Response:
-        """Return a part of a page, as a script of ours asks for it."""
+        """Return part of a page, for a request by our script."""
         text = self.fragment(template, **context)
         return web.Response(text=text, content_type="text/html", headers={"Cache-Control": "no-store"})
 
@@ -87,19 +87,19 @@ class Pages:
 
 
 def _without_disguise(value: object) -> object:
-    """Whatever a template shows, without the signs that hide or reorder others. What is HTML was cleaned before."""
+    """Return a template's value without characters that hide or reorder others. HTML was cleaned before."""
     return remove_controls(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache
 def static_path(name: str) -> str:
-    """Return the address of a file of ours, with what it holds in it, so that it may be kept for good."""
+    """Return the address of a static file, with a digest of its content, so that it may be cached forever."""
     digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
     return f"/static/{digest}/{name}"
 
 
 async def static_file(request: web.Request) -> web.StreamResponse:
-    """Serve a file of ours by its exact name; any other name is not found."""
+    """Serve a static file by its exact name; other names are not found."""
     name = request.match_info["name"]
     there = await _static_files()
     if name not in there:
@@ -122,5 +122,5 @@ def _load_static_files() -> dict[str, tuple[str, bytes]]:
 
 
 def wants_part(request: web.Request) -> bool:
-    """Whether a script of ours asks, which puts a part of a page in its place."""
+    """Return whether our script requests part of a page."""
     return request.headers.get("HX-Request") == "true"

@@ -1,4 +1,4 @@
-"""The page as a platform: its screens behind one guard, and what a worker needs to answer what is asked there."""
+"""The page as a platform: its screens behind one guard, and what a worker needs to answer questions there."""
 
 import asyncio
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ from core.service.actions.wording import CARD_OVER, EDITED_LATE
 
 
 class WebPlatform:
-    """The page, ``/v1`` and MCP under one address."""
+    """The page as a platform, next to ``/v1`` and MCP under one address."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class WebPlatform:
         screens: Sequence[Screen],
         chats: Sequence[Platform] = (),
     ) -> None:
-        """Put the screens behind one guard; ``chats`` say who is still an admin there."""
+        """Put the screens behind one guard. ``chats`` say who is still an admin there."""
         self._screens = tuple(screens)
         self._user_actions = user_actions
         self._stream = stream
@@ -71,11 +71,11 @@ class WebPlatform:
     # --- the server
 
     def readiness_problem(self) -> str:
-        """Report no problem: the page waits for nobody."""
+        """Return no problem, because the page depends on no connection."""
         return ""
 
     def capabilities(self) -> PlatformCapabilities:
-        """Jobs from the page can be done here: their bytes are at hand, and their cards look for themselves."""
+        """Return no capabilities: jobs from the page bring their bytes, and their cards poll for updates."""
         return PlatformCapabilities()
 
     def routes(self) -> Sequence[web.RouteDef]:
@@ -89,7 +89,7 @@ class WebPlatform:
         )
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until ``stop`` is set; then no open page holds the server up."""
+        """Run until ``stop`` is set, then close streams so that open pages do not delay the shutdown."""
         await stop.wait()
         self._live.close()
 
@@ -103,48 +103,48 @@ class WebPlatform:
 
     @property
     def question_state(self) -> type[WebQuestionState]:
-        """What it keeps of a question."""
+        """The record type of a question's state."""
         return WebQuestionState
 
     def answer_view(
         self, incoming: Incoming, message_state: MessageState[WebQuestionState], trace_id: str
     ) -> WebAnswerView:
-        """Where the answer to this will be visible."""
+        """Return the view that will show the answer."""
         return WebAnswerView(question_of(incoming), message_state, self._stream, trace_id)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """Return what applies on the page: chosen for the page as a whole."""
+        """Return the settings in force on the page, chosen for the page as a whole."""
         return await self._user_actions.settings.effective_settings(PLATFORM)
 
     async def audience(self, incoming: Incoming) -> Audience:
-        """Return the one who asks, and they alone."""
+        """Return the audience, which is only the asker."""
         return audience_of(person_in(incoming))
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
-        """Whose conversation it is may choose there, and nobody else comes to it."""
+        """Return no admin rights: only the owner of a conversation can reach and answer it."""
         return Permissions(is_admin=False)
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """Nothing is said on the page but to us."""
+        """Return nothing, because every message on the page is to the bot."""
         return ()
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """Return the text of the files on the question, read when it was asked."""
+        """Return the text of the question's files, which were read when it was asked."""
         return await attached_texts(self._message_states, message)
 
     async def complete(self, message: IncomingMessage) -> IncomingMessage:
-        """Return the message as it is: a form brings all of it."""
+        """Return the message unchanged, because a form is complete."""
         return message
 
     async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
-        """Return the files on the question: on the page nothing else is above it."""
+        """Return the question's files; on the page there are no messages above it."""
         return message.files
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Do nothing: a conversation here has no other people to mute."""
 
     async def tell(self, incoming: Incoming, text: str) -> None:
-        """Say it where the question stands, which is not worked on (any more)."""
+        """Show the text at the question, which is not in progress (any more)."""
         thread = incoming.thread
         message_id = incoming.subject if isinstance(incoming, IncomingChoice) else question_of(incoming).id
         state = WebQuestionState(thread=thread, message=message_id, asker=person_in(incoming).id)
@@ -152,14 +152,14 @@ class WebPlatform:
         await self._stream.publish(str(thread), message_id, [NoticeShown(text), Ended()])
 
     async def offer_again(self, message: IncomingMessage, message_state: MessageState[WebQuestionState]) -> None:
-        """Tell the writer how to ask again."""
+        """Tell the author how to ask again."""
         await self.tell(message, EDITED_LATE)
 
     async def close_card(
         self, message: IncomingMessage, message_state: MessageState[WebQuestionState], card: Checkpoint
     ) -> None:
-        """Say in place of the choices that their time is over."""
+        """Replace the choices by a note that they have expired."""
         await self.tell(message, CARD_OVER)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[WebQuestionState]) -> None:
-        """Nothing is posted anywhere else."""
+        """Do nothing, because nothing was posted elsewhere."""

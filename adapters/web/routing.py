@@ -1,4 +1,4 @@
-"""What a screen is made of: routes, each with the right it takes, and its place in the navigation."""
+"""Building blocks of screens: routes with the permission each requires, and menu entries."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -13,31 +13,31 @@ from core.model.incoming_events import Permissions
 from core.service.kb.commands import Caller
 
 PLATFORM = "web"
-MULTIPART = web.RequestKey("multipart", MultipartForm)  # a form with files, read up to its token
+MULTIPART = web.RequestKey("multipart", MultipartForm)  # a form with files, read up to its CSRF token
 
 
 class Right(StrEnum):
-    """What one must be for a route."""
+    """Permissions that a route may require."""
 
-    ANYBODY = "anybody"  # who is signed in, whatever their link opens
+    ANYBODY = "anybody"  # anyone signed in, whatever their link opens
     READER = "reader"
-    CONNECTIONS = "connections"  # an admin, who may have come by a link that opens nothing else
+    CONNECTIONS = "connections"  # an admin, possibly signed in by a link that opens only this
     ADMIN = "admin"
-    OPERATOR = "operator"  # who runs this machine, and came by the link from its terminal
+    OPERATOR = "operator"  # the person who runs this machine, signed in by the terminal's link
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who asks for a page, as their session says, looked up now."""
+    """The visitor of a page, according to their current session."""
 
     person: Person
     audience: Audience
     is_admin: bool
     csrf: str
-    connects_only: bool = False  # an admin who came by a link from a chat
+    connects_only: bool = False  # an admin who signed in by a link from a chat
 
     def may(self, right: Right) -> bool:
-        """Whether they have this right."""
+        """Return whether they have this permission."""
         match right:
             case Right.ANYBODY:
                 return True
@@ -49,20 +49,20 @@ class Visitor:
                 return not self.connects_only and (self.is_admin or right is Right.READER)
 
     async def may_administer(self) -> bool:
-        """As the actions of answers ask for it, where a platform has to look it up."""
+        """Return ``is_admin``, in the async form that answer actions expect."""
         return self.is_admin
 
     @property
     def is_operator(self) -> bool:
-        """Whether it is who runs this machine: the data directory is theirs anyway."""
+        """Whether the visitor runs this machine and so owns the data directory."""
         return self.audience.unrestricted
 
     def thread(self, name: str) -> ThreadKey:
-        """Return a conversation of theirs: nobody else's page leads to it."""
+        """Return the key of a conversation of this visitor, which nobody else's page leads to."""
         return ThreadKey(PLATFORM, "", self.person.id, name)
 
     def caller(self) -> Caller:
-        """Them, as ``/kb`` knows a caller: alone with what they see."""
+        """Return the visitor as a ``/kb`` caller, who is the only reader of the result."""
         permissions = Permissions(is_admin=self.is_admin, principals=self.audience.principals)
         return Caller(self.person, permissions, self.audience, self.thread("kb"))
 
@@ -72,7 +72,7 @@ Handler = Callable[[web.Request, Visitor], Awaitable[web.StreamResponse]]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One address of the page. What changes something is a POST."""
+    """One route of the page. Every change is a POST."""
 
     method: str
     path: str
@@ -90,11 +90,11 @@ class MenuEntry:
 
 
 class Screen(Protocol):
-    """Some pages that belong together."""
+    """A group of related pages."""
 
     @property
     def menu(self) -> Sequence[MenuEntry]:
-        """What the navigation shows of it."""
+        """The entries in the navigation."""
 
     def routes(self) -> Sequence[Route]:
-        """Its addresses."""
+        """Return the routes."""

@@ -1,6 +1,6 @@
-"""The setup as a page, for this machine's operator alone: the same steps as ``footnote setup`` takes in a terminal.
+"""Setup as a page, only for this machine's operator, with the same steps as ``footnote setup``.
 
-A token is taken once, in a field that shows none, and never comes back: what is shown is where it is set.
+A token is entered once in a hidden field and never sent back. The page shows only where it is set.
 """
 
 import asyncio
@@ -23,12 +23,12 @@ from core.service.kb.results import BaseList
 from core.service.kb.service import KnowledgeService
 
 LONGEST_TOKEN = 1_000
-_ANCHOR = "next"  # where the page goes on
+_ANCHOR = "next"  # where the page continues
 
 
 @dataclass(frozen=True, slots=True)
 class ShownStep:
-    """A step on the page: ``open`` when it is what there is to do now, with what became of a token just given."""
+    """A step on the page. ``open``: it is the one to do now. ``outcome`` is the result for a token just submitted."""
 
     step: SetupStep
     state: SetupStepState
@@ -38,7 +38,7 @@ class ShownStep:
 
 @dataclass(frozen=True, slots=True)
 class SetupScreen:
-    """``examine`` is the doctor."""
+    """The setup screen. ``examine`` runs doctor."""
 
     pages: Pages
     guide: SetupGuide
@@ -48,7 +48,7 @@ class SetupScreen:
     menu: tuple[MenuEntry, ...] = (MenuEntry("Set up", "/setup", Right.OPERATOR),)
 
     def routes(self) -> tuple[Route, ...]:
-        """Its addresses."""
+        """Return the routes."""
         return (
             Route("GET", "/setup", self._choice, Right.OPERATOR),
             Route("GET", "/setup/{place}", self._place, Right.OPERATOR),
@@ -57,7 +57,7 @@ class SetupScreen:
         )
 
     async def _choice(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        """Where it shall answer."""
+        """Show the choice of platforms."""
         return self.pages.html(
             request,
             visitor,
@@ -72,7 +72,7 @@ class SetupScreen:
         return await self._html(request, visitor, checks=checks)
 
     async def _token(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        """Try a token and keep it where it works. It is in no address, no log and no page."""
+        """Test a token and save it if it works. It appears in no address, log or page."""
         place, form = self._platform(request), await read_form(request)
         setting = form.get("setting", "")
         outcome = await self.guide.take_token(setting, form.get("token", "")[:LONGEST_TOKEN])
@@ -111,11 +111,11 @@ class SetupScreen:
         )
 
     async def _shown_steps(self, place: str, given: dict[str, TokenOutcome]) -> Sequence[ShownStep]:
-        """All of them, looked at together; what there is to do now is open, and what comes after it is not."""
+        """Return all steps with their states. The steps to do now are open; later ones are not."""
         steps = self.guide.steps(place)
         states = await asyncio.gather(*(self.guide.look(place, step) for step in steps))
         shown: list[ShownStep] = []
-        waiting = False  # whether a step before this one is to be done first
+        waiting = False  # an earlier step has to be done first
         for step, state in zip(steps, states, strict=True):
             outcome = given.get(step.token.setting) if step.token is not None else None
             shown.append(ShownStep(step, state, open=not waiting and not state.done, outcome=outcome))

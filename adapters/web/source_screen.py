@@ -1,7 +1,7 @@
-"""Reading sources: the cited passage in its document beside the answer, and documents on their own.
+"""Source screen: documents, and cited passages within their document next to the answer.
 
-What is shown is what was indexed, so that a citation always leads somewhere; only a PDF's pages are pictures of the
-original. A quote is marked by its letters and digits alone, whatever markup stands between them.
+It shows the indexed text, so that a citation always has a target. Only PDF pages are pictures of the original. A quote
+is located by its letters and digits, ignoring the markup between them.
 """
 
 import re
@@ -34,28 +34,28 @@ _PIECE = re.compile(r"<[^>]*>|[^<]+")
 
 @dataclass(frozen=True, slots=True)
 class Letters:
-    """The letters and digits of a text, lower-cased, and where in the text each stands."""
+    """The lower-case letters and digits of a text, with their positions in the text."""
 
     text: str
     places: tuple[int, ...]
 
     def find(self, quote: str) -> tuple[int, int] | None:
-        """(start, end) in the text that the quote takes up; None where it is not in there."""
+        """Return (start, end) of the quote in the text; None if it is not there."""
         wanted = letters_of(quote).text
         at = self.text.find(wanted) if wanted else -1
         return None if at < 0 else (self.places[at], self.places[at + len(wanted) - 1] + 1)
 
 
 def letters_of(text: str) -> Letters:
-    """Its letters and digits."""
+    """Return the letters and digits of a text."""
     found = [(folded, place) for place, sign in enumerate(text) if sign.isalnum() for folded in sign.casefold()]
     return Letters("".join(sign for sign, _ in found), tuple(place for _, place in found))
 
 
 def mark_quote(html: Markup, quote: str) -> Markup:
-    """Return the same HTML with the quote in ``<mark>``; as it was where the quote is not found.
+    """Return the HTML with the quote in ``<mark>``; unchanged if the quote is not found.
 
-    ``html`` is what a cleaner wrote: its tags are well-formed. A mark is closed before each tag and opened after it.
+    ``html`` comes from a cleaner, so its tags are well-formed. A mark is closed before each tag and reopened after it.
     """
     pieces = [match.group() for match in _PIECE.finditer(str(html))]
     texts = ["" if piece.startswith("<") else unescape(piece) for piece in pieces]
@@ -74,17 +74,17 @@ def mark_quote(html: Markup, quote: str) -> Markup:
         else:
             out.append(piece)
         at += len(text)
-    return Markup("".join(out))  # noqa: S704 - texts are escaped anew, tags are the cleaner's
+    return Markup("".join(out))  # noqa: S704 - texts are escaped again, tags come from the cleaner
 
 
 PDF = "application/pdf"
-AROUND = 24  # passages shown before and after the one that is looked at
-KEPT_PICTURES = 24  # of about a tenth of a megabyte each
+AROUND = 24  # passages shown before and after the current one
+KEPT_PICTURES = 24  # about 0.1 MB each
 
 
 @dataclass(frozen=True, slots=True)
 class PassageView:
-    """A passage as it is shown. ``headings`` are those that begin with it."""
+    """A passage for display. ``headings`` are those that begin with it."""
 
     headings: tuple[str, ...]
     html: Markup
@@ -94,7 +94,7 @@ class PassageView:
 
 @dataclass(frozen=True, slots=True)
 class TextView:
-    """A stretch of a document. ``earlier`` and ``later`` are ordinals to look at next, where there is more."""
+    """Part of a document. ``earlier`` and ``later`` are the ordinals of the adjacent parts, if there are any."""
 
     parts: tuple[PassageView, ...]
     earlier: int | None = None
@@ -103,7 +103,7 @@ class TextView:
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """A page of a PDF, with where the quote stands on it."""
+    """A page of a PDF, with the places of the quote."""
 
     page: int
     picture: PagePicture
@@ -111,7 +111,7 @@ class PageView:
 
 @dataclass(frozen=True, slots=True)
 class DocumentView:
-    """What is shown of a document. ``note`` says why a page's picture, or the quote, is not there."""
+    """The displayed part of a document. ``note`` says why the page's picture or the quote is missing."""
 
     document: Document
     page: PageView | None
@@ -121,7 +121,7 @@ class DocumentView:
 
 @dataclass(slots=True)
 class DocumentPages:
-    """Looks into documents that their reader may see: who may is for the caller to know."""
+    """Viewer of documents. The caller checks that the reader may see them."""
 
     index: Index
     originals: Originals
@@ -131,7 +131,7 @@ class DocumentPages:
     async def open_at_citation(
         self, document: Document, passage_id: str, quote: str, page: int | None = None
     ) -> DocumentView:
-        """Return the document at its cited passage with the quote marked, or at another page of it."""
+        """Return the document at its cited passage with the quote marked, or at another page."""
         passages = await self._passages(document)
         at = _position(passages, passage_id, quote)
         there = passages[at] if at is not None else None
@@ -148,7 +148,7 @@ class DocumentPages:
         return DocumentView(document, shown, _text(passages, ordinal, ""), note)
 
     async def picture(self, document: Document, page: int) -> bytes:
-        """Return a page's PNG. Raises DocumentRejected where it cannot be drawn."""
+        """Return a page's PNG. Raises DocumentRejected if it cannot be drawn."""
         kept = self._kept.get((document.id, document.version, page))
         return (kept or await self._draw(document, page, "")).png
 
@@ -173,7 +173,7 @@ class DocumentPages:
 
 
 def _position(passages: Sequence[Passage], passage_id: str, quote: str) -> int | None:
-    """Which passage it is: by its id, or in a newer version of the document by the words."""
+    """Return the passage's index, by its id or, in a newer version of the document, by the quote."""
     for n, passage in enumerate(passages):
         if passage.id == passage_id:
             return n
@@ -204,7 +204,7 @@ _A_DAY = "private, max-age=86400, immutable"  # a version's page never changes
 
 @dataclass(frozen=True, slots=True)
 class SourceScreen:
-    """What stands behind a citation."""
+    """The source screen, which shows what a citation refers to."""
 
     pages: Pages
     conversations: Conversations
@@ -235,7 +235,7 @@ class SourceScreen:
         return self._render_page(request, visitor, view, path=path, citation=citation, back=back)
 
     async def _citation(self, request: web.Request, visitor: Visitor, trace_id: str) -> Citation:
-        """Return the citation of this number: of the sources, or of what came nearest where there are none."""
+        """Return the citation with this number, from the sources or, without any, from the nearest passages."""
         wanted = request.match_info["n"]
         message_thread = visitor.thread(request.match_info["name"])
         quotes = await self.actions.answers.quotes(message_thread, trace_id, visitor.audience)
@@ -260,7 +260,7 @@ class SourceScreen:
         return web.Response(body=png, content_type="image/png", headers={"Cache-Control": _A_DAY})
 
     async def _visible(self, visitor: Visitor, document_id: str) -> Document:
-        """Return the document if this visitor may see its base now. Raises NotFound in the same words if not."""
+        """Return the document. Raises the same NotFound if it is unknown or this visitor may not see its base now."""
         document = await self.queries.document_of_id(document_id, visitor.caller())
         if document is None:
             raise NotFound(GONE)

@@ -1,4 +1,4 @@
-"""What was used in the last 30 days: by channel, base and day, with its money and tokens. For admins."""
+"""Usage screen: answers, tokens and cost of the last 30 days by channel, base and day. For admins."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,14 +12,14 @@ from core.ports.usage import UsageBook, UsageRow
 from core.service.kb.queries import KnowledgeQueries
 
 PERIOD = 30  # days
-MOST_SHOWN = 50  # channels, and bases
+MOST_SHOWN = 50  # channels, or bases
 OTHERS = "others"
 NOWHERE = "no source"
 
 
 @dataclass(frozen=True, slots=True)
 class UsageTable:
-    """One way to add up what was used; ``more`` rows are left out."""
+    """Usage added up in one way; ``more`` rows are left out."""
 
     title: str
     rows: Sequence[tuple[str, UsageRow]]
@@ -28,7 +28,7 @@ class UsageTable:
 
 @dataclass(frozen=True, slots=True)
 class UsageScreen:
-    """Names channels by id and the bases that its reader may see; it has no people and no questions."""
+    """The usage screen. It names channels by id and only visible bases, and no people or questions."""
 
     pages: Pages
     book: UsageBook

@@ -1,1 +1,1 @@
-"""The command line: one module for each family of commands; each registers its own and imports what is heavy late."""
+"""The command line: one module for each family of commands. Each registers its own and imports heavy modules late."""

@@ -102,7 +102,7 @@ async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
 async def _show(
     footnote: "Footnote", events: "AsyncGenerator[AgentEvent, None]", key: "ThreadKey", as_json: bool
 ) -> int:
-    """Show one run, or print it as JSON; 0 unless it failed."""
+    """Show one run, or print it as JSON. Return 0 unless it failed."""
     from contextlib import aclosing
 
     from adapters.terminal.answer_view import TerminalAnswerView

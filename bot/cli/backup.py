@@ -1,4 +1,4 @@
-"""Keeping what there is: ``backup`` and ``restore``."""
+"""Backups: ``backup`` and ``restore``."""
 
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from adapters.backup.backup import Progress
 
-SHOWN = 40  # signs of a source beside the count
+SHOWN = 40  # characters of a source beside the count
 
 
 def register(app: typer.Typer) -> None:
@@ -83,7 +83,7 @@ async def _restore(folder: Path) -> int:
 
 @contextmanager
 def _progress() -> "Iterator[Progress]":
-    """Yield a line that says how far it is, on a terminal."""
+    """Yield a function that shows the progress, on a terminal."""
     from rich.text import Text
 
     from adapters.terminal.console import SafeConsole

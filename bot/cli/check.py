@@ -90,7 +90,7 @@ async def _check(
 
 
 async def _check_documents(found: "TestFile", paths: Sequence[Path]) -> "list[Checked]":
-    """Ask the questions of these files and folders alone, read into an index that is removed afterwards."""
+    """Ask the questions of only these files and folders, in a temporary index."""
     from adapters.documents.folders import files_in
     from bot.evaluation.document_tests import check
     from bot.evaluation.temp_index import fill_with_files, open_temporary

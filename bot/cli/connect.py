@@ -1,4 +1,4 @@
-"""Connecting sources: ``connect``, and ``connections …`` to look at them, map their groups, sync and remove them."""
+"""Connecting sources: ``connect``, and ``connections …`` to list, map, sync and remove them."""
 
 import os
 import sys
@@ -126,7 +126,7 @@ def _from_outside(one: "SettingField", secret_file: Path | None) -> str:
 
 
 def _ask_readers(plugin: "ConnectorPlugin") -> list[str]:
-    """Who may read a source that does not say so. Raises ConfigurationError where nobody can be asked."""
+    """Ask who may read a source that does not say. Raises ConfigurationError without a terminal."""
     if not sys.stdin.isatty():
         raise ConfigurationError(f"{plugin.title} does not say who may read.", remedy="Say so with --readers.")
     say(f"{plugin.title} does not say who may read. Readers look like slack:team:T1, discord:role:1/2 or "
@@ -171,7 +171,7 @@ def _confirm(question: str, *, yes: bool) -> None:
 
 
 async def _sync(footnote: "Footnote", connection: "Connection", as_json: bool) -> int:
-    """Sync now, here or where another process serves the same data, and show how it ended."""
+    """Sync now, here or in another process that serves the same data, and show the result."""
     import json
 
     from adapters.terminal.console import SafeConsole

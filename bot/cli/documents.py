@@ -50,9 +50,9 @@ def ingest(
 async def ingest_paths(
     paths: list[Path], kb: str, *, as_json: bool = False, dry_run: bool = False, name: str = ""
 ) -> int:
-    """Bring these in and show what became of each; 1 when one failed.
+    """Ingest these paths and show the results. Return 1 if one failed.
 
-    Raises BadParameter when there is nothing to read.
+    Raises BadParameter if there is nothing to read.
     """
     from adapters.documents.folders import find_refused_files, local_files
     from adapters.terminal.console import SafeConsole
@@ -69,7 +69,7 @@ async def ingest_paths(
     async with open_footnote(load_settings(), any_index=True) as footnote:
         client, consistency = footnote.knowledge_stack.ingest_client(), footnote.knowledge_stack.deps.consistency
         if not dry_run:
-            await consistency.settle()  # an index that is empty is the catalog's before anything is in it
+            await consistency.settle()  # claims an empty index for the catalog before anything is in it
         naming = await client.kb.name_files(files, kb, client.caller, name=name, dry=dry_run)
         report_naming(console, naming)
         if dry_run:

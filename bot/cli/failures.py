@@ -1,7 +1,6 @@
-"""What a person is told when something fails that nobody foresaw: one line without a secret, and where it happened.
+"""The message for unexpected errors: one line without secrets, and where it happened.
 
-Everything that Footnote itself reports is a ``FootnoteError`` and speaks for itself. With LOG_LEVEL=debug the whole
-traceback comes before the line.
+A ``FootnoteError`` has its own message. With LOG_LEVEL=debug the whole traceback comes before the line.
 """
 
 import re
@@ -17,7 +16,7 @@ _NUMBER = r"^\[Errno -?\d+\] "
 
 
 def explain_failure(error: Exception) -> str:
-    """Return the failure as what is written to standard error, with a line end."""
+    """Return the text for standard error, ending in a line break."""
     found = first_of_ours(error) if isinstance(error, ExceptionGroup) else error
     if isinstance(found, FootnoteError):
         return f"{found}\n"
@@ -30,7 +29,7 @@ def explain_failure(error: Exception) -> str:
 
 
 def _line(error: Exception) -> str:
-    """One line about the innermost failure: what the system says of a file, or else where in our code it was."""
+    """Return one line about the innermost error: the system's message for a file, otherwise its place in our code."""
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, OSError) and error.strerror:

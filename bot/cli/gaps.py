@@ -1,4 +1,4 @@
-"""What the documents lack and what answers took: ``gaps``, ``usage``."""
+"""Gaps in the documents and usage: ``gaps``, ``usage``."""
 
 import re
 from pathlib import Path
@@ -135,7 +135,7 @@ def _write(report: "GapReport", path: Path) -> None:
     from core.service.gaps.export import as_csv
 
     try:
-        path.write_text(as_csv(report), encoding="utf-8-sig", newline="")  # the mark tells spreadsheets what it is
+        path.write_text(as_csv(report), encoding="utf-8-sig", newline="")  # the BOM shows spreadsheets the encoding
     except OSError as error:
         raise typer.BadParameter(f"{path} cannot be written: {error.strerror}.") from None
     lines = len(report.gaps)

@@ -1,6 +1,6 @@
-"""Help: an example for every command, which a test reads as the shell would, and a layout for narrow terminals.
+"""Help: an example for every command, which a test parses as the shell would, and a layout for narrow terminals.
 
-On a narrow terminal what a word means is below it, whole, instead of beside it in two or three words.
+On a narrow terminal, descriptions go below their words, rather than beside them in a column of two or three words.
 """
 
 import shutil
@@ -69,14 +69,14 @@ EXAMPLES: dict[str, str] = {
 
 
 def add_examples(app: typer.Typer) -> None:
-    """Write each command's example below its help."""
+    """Add each command's example below its help."""
     for name, command in commands_of(app):
         if name in EXAMPLES:
             command.epilog = f"Example:\n\n\b\n  {EXAMPLES[name]}"
 
 
 def commands_of(app: typer.Typer, group: str = "") -> Iterator[tuple[str, typer.models.CommandInfo]]:
-    """Every command with its name as it is typed, those of groups included."""
+    """Yield every command with its name as typed, including those of groups."""
     for command in app.registered_commands:
         callback = command.callback.__name__ if command.callback is not None else ""
         yield f"{group}{command.name or callback.rstrip('_')}", command
@@ -85,27 +85,27 @@ def commands_of(app: typer.Typer, group: str = "") -> Iterator[tuple[str, typer.
             yield from commands_of(inner.typer_instance, f"{group}{inner.name} ")
 
 
-NARROW = 60  # columns, below which two of them do not fit side by side
-_WHOLE = 10_000  # what the library takes for the width, so that it shortens nothing itself
-_MEANING = 2  # columns that what is below a word is set in
+NARROW = 60  # terminal columns below which two columns do not fit
+_WHOLE = 10_000  # the width given to the library, so that it shortens nothing itself
+_MEANING = 2  # indentation of descriptions
 
-# The library's own formatter, by the door that it documents for another one: Context.formatter_class.
+# The library's own formatter, replaced by the documented hook Context.formatter_class.
 _Formatter: Any = typer.Context.formatter_class
 
 
 class NarrowHelp(_Formatter):  # type: ignore[misc]
-    """Lists one below the other, in as many columns as there are; a word that is longer than that stays whole."""
+    """Formatter that puts descriptions below words and wraps at the terminal's width. Long words stay whole."""
 
     def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
         super().__init__(indent_increment, _WHOLE, max_width)
         self._columns = shutil.get_terminal_size().columns
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
-        """How it is called."""
+        """Write the usage line."""
         self._fill(f"{'Usage: ' if prefix is None else prefix}{prog} {args}", hanging=4)
 
     def write_text(self, text: str) -> None:
-        r"""Paragraphs; one that begins with \b keeps its lines."""
+        r"""Write paragraphs. One that begins with \b keeps its lines."""
         paragraphs = text.split("\n\n")
         for number, paragraph in enumerate(paragraphs):
             if number:
@@ -117,7 +117,7 @@ class NarrowHelp(_Formatter):  # type: ignore[misc]
                 self._fill(" ".join(paragraph.split()))
 
     def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        """Words and what they mean."""
+        """Write words with their descriptions."""
         for word, meaning in rows:
             self._fill(word)
             if meaning:
@@ -137,7 +137,7 @@ class NarrowHelp(_Formatter):  # type: ignore[misc]
 
 
 def use_narrow_help() -> None:
-    """Write help so from now on, where the terminal is narrow."""
+    """Use this formatter if the terminal is narrow."""
     if shutil.get_terminal_size().columns < NARROW:
         for context in typer.Context.__mro__:
             if "formatter_class" in vars(context):

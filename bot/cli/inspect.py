@@ -1,4 +1,4 @@
-"""Looking inside: ``trace``, ``forget``, ``doctor``."""
+"""Inspection: ``trace``, ``forget``, ``doctor``."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,7 +55,7 @@ def forget(
 
 
 async def _forget(thread: str | None, person: str | None) -> int:
-    """Wherever there may be something: the sample company was asked too."""
+    """Forget in all data, including the sample company's."""
     from bot.container import open_footnote
     from bot.sample_company import has_samples, sample_settings
     from bot.settings import load_settings

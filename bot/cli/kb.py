@@ -1,4 +1,4 @@
-"""Governing the knowledge: ``kb …`` as on the platforms, and ``audit``."""
+"""Managing the knowledge: ``kb …`` as on the platforms, and ``audit``."""
 
 import re
 from pathlib import Path
@@ -24,11 +24,11 @@ Name = Annotated[str, typer.Argument(help="The knowledge base.")]
 Principals = Annotated[list[str], typer.Argument(help="Channels, roles, groups or people, as slack:channel:T1/C1.")]
 Page = Annotated[int, typer.Option("--page", min=1, help="Which page.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-LINK = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)  # of the web, or of a place that keeps files: s3://
+LINK = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)  # a web address, or one in a file store: s3://
 
 
 class _Given(TypedDict, total=False):
-    """What a command line may say of a ``KbCommand``, whose type is not loaded before it is needed."""
+    """The arguments of a ``KbCommand``, whose type is imported only when needed."""
 
     base: str
     target: str
@@ -271,7 +271,7 @@ async def _audit(limit: int, as_json: bool) -> int:
 
 
 def _run(verb: str, as_json: bool, *, yes: bool = False, **given: Unpack[_Given]) -> None:
-    """Give one command, with what was typed, and leave with its exit code."""
+    """Run one command with these arguments, and exit with its code."""
     from core.service.kb.commands import KbCommand, KbVerb
 
     finish(_handle(KbCommand(KbVerb(verb), **given), yes, as_json))
@@ -300,7 +300,7 @@ async def _handle(command: "KbCommand", yes: bool, as_json: bool) -> int:
 
 
 async def _report(footnote: "Footnote", results: "Sequence[KbResult]", as_json: bool) -> int:
-    """Show the results, and work on what was accepted until it is over; 1 when something failed."""
+    """Show the results and run the accepted jobs to their end. Return 1 if something failed."""
     import json
 
     from adapters.terminal.console import SafeConsole

@@ -1,4 +1,4 @@
-"""Choosing a model and keeping good answers: ``eval`` and ``feedback export``."""
+"""Choosing a model and exporting good answers: ``eval`` and ``feedback export``."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""What programs use: ``token create``, ``token list``, ``token revoke`` and ``mcp``."""
+"""Access for programs: ``token create``, ``token list``, ``token revoke`` and ``mcp``."""
 
 from typing import TYPE_CHECKING, Annotated
 

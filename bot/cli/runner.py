@@ -1,4 +1,4 @@
-"""What every command shares: running to an exit code, and opening Footnote to read."""
+"""Shared by all commands: running to an exit code, and opening Footnote to read."""
 
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class ConfirmationMissing(FootnoteError):
-    """Something that is not done unasked, and nobody is there to ask."""
+    """An action needs a confirmation, and there is no terminal to ask in."""
 
 
 def finish(work: Coroutine[Any, Any, int], *, quiet: bool = True) -> None:
-    """Run a command's work to its end and leave with its exit code; logs stay silent where the command speaks."""
+    """Run a command and exit with its code. Logs are silent unless ``quiet`` is false."""
     if quiet:
         from adapters.observability import logs
 
@@ -35,9 +35,9 @@ def finish(work: Coroutine[Any, Any, int], *, quiet: bool = True) -> None:
 async def open_to_read(
     console: "Console | None" = None, *, models: bool = True, index: bool = True
 ) -> AsyncIterator["Footnote"]:
-    """Footnote as configured, or with the sample company while nothing else is indexed, which is said.
+    """Yield Footnote as configured or, with a notice, the sample company while nothing else is indexed.
 
-    Loading the models takes seconds: a console that is given says so meanwhile.
+    Loading the models takes seconds. Meanwhile, ``console`` shows a status if given.
     """
     from adapters.terminal.console import SafeConsole
     from bot.container import open_footnote
@@ -58,13 +58,13 @@ async def open_to_read(
 
 
 def say_losses(footnote: "Footnote") -> None:
-    """Say what the stores lost, before anything else."""
+    """Print what the stores have lost, before anything else."""
     for notice in footnote.take_notices():
         say(notice, err=True)
 
 
 def require_paths(names: Iterable[str | Path]) -> None:
-    """Raise BadParameter in one line when one of these files and folders is not there, or may not be looked at."""
+    """Raise BadParameter if one of these files and folders does not exist or is not accessible."""
     missing = []
     for name in names:
         try:

@@ -1,4 +1,4 @@
-"""Running as a bot or as a page: ``serve``, ``web`` and ``manifest``."""
+"""Running as a bot or a page: ``serve``, ``web`` and ``manifest``."""
 
 from typing import Annotated
 
@@ -35,7 +35,7 @@ def web(
 
     def announce(link: str) -> None:
         say("\n  Footnote is at\n")
-        typer.echo(f"    {link}")  # whole, however narrow the terminal is
+        typer.echo(f"    {link}")  # in one piece, however narrow the terminal is
         say("\n  The link signs you in, once.\n  Ctrl-C ends it.\n")
 
     finish(run_page(port, announce), quiet=False)
@@ -55,7 +55,7 @@ async def _print_link(port: int | None) -> int:
 
 
 def _print_password_hash() -> None:
-    """Ask for a password and print the line for ``.env``. Raises BadParameter where it is too short."""
+    """Ask for a password and print the line for ``.env``. Raises BadParameter if it is too short."""
     from adapters.web.access.rules import SHORTEST_PASSWORD, hash_password
 
     password = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)

@@ -1,4 +1,4 @@
-"""Setting it up for a platform, and keeping it running: ``setup`` and ``service install``."""
+"""Setup for a platform, and running as a service: ``setup`` and ``service install``."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""Asks one question of one knowledge base, as the operator, and returns what a person would read."""
+"""Asks one knowledge base a question, as the operator, and returns what a person would read."""
 
 import re
 import time
@@ -20,7 +20,7 @@ _ASKER = Person("eval")
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What was answered. ``cited`` are the sources of its citations."""
+    """An answer. ``cited`` are the sources of its citations."""
 
     outcome: Outcome
     text: str
@@ -28,7 +28,7 @@ class Prediction:
 
 
 def turn_of(footnote: Footnote, inquiry: Inquiry, answer: Answer | None) -> Turn:
-    """Return a question and what came of it, as its thread remembers it."""
+    """Return a question and its answer as a turn of its thread."""
     return Turn(
         inquiry.question,
         answer.text if answer else "",
@@ -43,7 +43,7 @@ def turn_of(footnote: Footnote, inquiry: Inquiry, answer: Answer | None) -> Turn
 
 
 def new_inquiry(footnote: Footnote, base: str, text: str, thread: ThreadKey) -> Inquiry:
-    """Return a question that the operator asks of one base."""
+    """Return the inquiry for the operator's question to one base."""
     return Inquiry(
         id=f"eval-{time.monotonic_ns()}",
         question=compose(text),
@@ -57,7 +57,7 @@ def new_inquiry(footnote: Footnote, base: str, text: str, thread: ThreadKey) -> 
 
 
 async def pursue_question(footnote: Footnote, base: str, text: str, thread: Thread) -> tuple[Answer | None, Inquiry]:
-    """Return the answer, None where the run failed, and the inquiry as it ended."""
+    """Return the answer, None if the run failed, and the inquiry as it ended."""
     run = footnote.agent.run(new_inquiry(footnote, base, text, thread.key), thread)
     answer: Answer | None = None
     async with aclosing(footnote.agent.pursue(run)) as events:
@@ -68,7 +68,7 @@ async def pursue_question(footnote: Footnote, base: str, text: str, thread: Thre
 
 
 def reply_of(answer: Answer | None) -> Prediction:
-    """Return what the asker reads: the text and the notices below it. A quote that may answer counts as an answer."""
+    """Return what the asker reads: the text and the notices below it. A tentative quote counts as an answer."""
     if answer is None:
         return Prediction(Outcome.FAILED, "")
     outcome = Outcome.ANSWERED if answer.is_tentative else answer.outcome
@@ -89,8 +89,8 @@ _CURRENCY_AFTER = re.compile(r"(?<![\w€$£.,])(\d[\d.,]*)\s?([€$£])(?!\s?\d
 _RANGE = re.compile(r"(?<=\d)\s+-\s+(?=\d)")
 _SPACE = re.compile(r"\s+")
 
-# Ways to say that the documents do not answer, in the languages of the questions. A document is always the subject:
-# "frost is not covered" is an answer.
+# Ways to say that the documents do not answer, in the languages of the questions. The subject is always a document,
+# because "frost is not covered" is an answer.
 _DOCUMENTS = r"(?:documents?|docs|sources?|passages?|knowledge|they|I|dokumente?n?|quellen?|unterlagen|ich|je)"
 _NOT_SAID = re.compile(
     rf"\b{_DOCUMENTS}\b[^.!?]{{0,60}}\b(?:do|does|did|could|can)(?: not|n't|not)\b[^.!?]{{0,25}}"
@@ -109,7 +109,7 @@ _NOT_SAID = re.compile(
 
 @lru_cache(maxsize=4_096)
 def comparable(text: str) -> str:
-    """Return a text as it is compared: without markers and marks, in lower case, with one way to write a number."""
+    """Return a normalised text for comparison: no markers and marks, lower case, uniform numbers."""
     bare = _LINKS.sub(r"\1", _MARKERS.sub("", text)).replace("\\", "")
     bare = _MARKS.sub("", bare).replace("|", " ").translate(_QUOTES)
     bare = _THOUSANDS.sub(lambda number: _SEPARATORS.sub("", number.group()), bare)
@@ -119,16 +119,16 @@ def comparable(text: str) -> str:
 
 
 def place_of(fact: str, text: str) -> int | None:
-    """Where a fact first stands in a text, both comparable, as whole words and numbers; None where it does not."""
+    """Return where a fact first occurs in a text as whole words and numbers; None if nowhere. Both are normalised."""
     found = re.search(rf"(?<!\w)(?<!\d[.,]){re.escape(fact)}(?!\w)(?![.,]\d)", text)
     return found.start() if found else None
 
 
 def states(text: str, fact: str) -> bool:
-    """Whether a text contains a fact, however both are written."""
+    """Return whether a text contains a fact, however both are written."""
     return place_of(comparable(fact), comparable(text)) is not None
 
 
 def says_not_covered(text: str) -> bool:
-    """Whether a sentence says that the documents do not answer."""
+    """Return whether a sentence says that the documents do not answer."""
     return bool(_NOT_SAID.search(text.translate(_QUOTES)))

@@ -1,4 +1,4 @@
-"""Tests of documents: questions, and what their answers must and must not say (``footnote check``)."""
+"""Tests of documents: questions with what their answers must and must not say (``footnote check``)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ RUNS_WITH_MODEL = 3  # a model may answer differently each time; the majority de
 
 
 def _as_texts(value: object) -> object:
-    """Take one text for a list of one, and what YAML reads as a number or a date for the text that it is."""
+    """Convert a single text to a list, and numbers and dates that YAML parsed back to text."""
     values = value if isinstance(value, list | tuple) else [value]
     if any(isinstance(one, dict | list) or one is None for one in values):
         raise ValueError("is no text; put quotes around a text with a colon")
@@ -42,10 +42,10 @@ Facts = Annotated[tuple[tuple[str, ...], ...], BeforeValidator(_as_alternatives)
 
 
 class DocumentTest(BaseModel):
-    """One question and what is expected of its answer.
+    """One question and the expectations for its answer.
 
-    ``has`` are facts; where one is a list, any of its texts will do. ``after`` are the questions asked before it in the
-    same thread. ``cites`` are sources or titles, each of which must be cited.
+    ``has`` are facts; for a list, one of its texts is enough. ``after`` are earlier questions in the same thread.
+    ``cites`` are sources or titles that all must be cited.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -67,7 +67,7 @@ class DocumentTest(BaseModel):
 class TestFile(BaseModel):
     """A file of tests. ``documents`` are files and folders, relative to the file."""
 
-    __test__ = False  # pytest collects classes by this name
+    __test__ = False  # pytest would collect a class of this name
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     documents: Texts = ()
@@ -76,7 +76,7 @@ class TestFile(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A test and what came of it. ``faults`` is empty when it passed."""
+    """A test with its result. ``faults`` is empty if it passed."""
 
     test: DocumentTest
     answer: str
@@ -84,12 +84,12 @@ class Checked:
 
     @property
     def passed(self) -> bool:
-        """Whether the answer was as expected."""
+        """Whether the answer met the expectations."""
         return not self.faults
 
 
 def read_tests(path: Path) -> TestFile:
-    """Read a YAML file of tests. Raises ConfigurationError naming the test and the field that is wrong."""
+    """Read a YAML file of tests. Raises ConfigurationError that names the wrong test and field."""
     import yaml
 
     try:
@@ -112,7 +112,7 @@ def _place(location: Sequence[int | str]) -> str:
 
 
 async def check(footnote: "Footnote", base: str, test: DocumentTest) -> Checked:
-    """Ask one question of a base and judge the answer; with a model, the majority of three runs."""
+    """Ask a base one question and judge the answer; with a model, by the majority of three runs."""
     runs = RUNS_WITH_MODEL if footnote.settings.llm_model else 1
     checked = [await _check_once(footnote, base, test) for _ in range(runs)]
     passed = sum(one.passed for one in checked) * 2 > runs
@@ -131,7 +131,7 @@ async def _check_once(footnote: "Footnote", base: str, test: DocumentTest) -> Ch
 
 
 def find_faults(test: DocumentTest, reply: "Prediction", titles: frozenset[str] = frozenset()) -> list[str]:
-    """Say what is wrong with a reply, a sentence a fault. ``titles`` are those of the cited documents."""
+    """Return the faults of a reply, one sentence each. ``titles`` are the titles of cited documents."""
     if reply.outcome in {Outcome.FAILED, Outcome.REFUSED}:
         return [f"Could not be asked ({reply.outcome})."]
     declines = reply.outcome is not Outcome.ANSWERED or says_not_covered(next(iter(sentences(reply.text)), ""))
@@ -154,7 +154,7 @@ def _is_cited(name: str, sources: frozenset[str], titles: frozenset[str]) -> boo
 
 
 def as_json(one: Checked) -> dict[str, Any]:
-    """Return a result for programs."""
+    """Return a result as JSON data."""
     return {"ask": one.test.ask, "passed": one.passed, "faults": list(one.faults), "answer": one.answer}
 
 
@@ -172,7 +172,7 @@ def as_junit(checked: Sequence[Checked], name: str) -> bytes:
 
 
 def _printable(text: str) -> str:
-    """Return the text without the control characters that XML 1.0 cannot hold."""
+    """Return the text without control characters that XML 1.0 does not allow."""
     return "".join(sign for sign in text if sign.isprintable() or sign in "\n\t")
 
 
@@ -191,5 +191,5 @@ def as_markdown(checked: Sequence[Checked], changed: Sequence[tuple[Checked, Che
 
 
 def _inline(text: str) -> str:
-    """Return the text on one line, without what Markdown or HTML would act on."""
+    """Return the text on one line, without active Markdown or HTML."""
     return " ".join(text.replace("<", "&lt;").replace("@", "@\u2060").split())

@@ -1,7 +1,7 @@
-"""Writes the answers that people found helpful as document tests: their questions and the sources that they cited.
+"""Exports helpful answers as document tests: their questions and the sources that they cited.
 
-An answer that as many found unhelpful as helpful says nothing. A follow-up keeps the questions before it while the
-thread is remembered. An answer whose sources are all removed is left out.
+Answers with as many unhelpful as helpful ratings are left out, and so are answers whose sources are all removed. A
+follow-up includes the questions before it while the thread is stored.
 """
 
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ async def export_feedback(box: FeedbackStore, catalog: Catalog, memory: Memory, 
 
 
 async def _helpful(words: AsyncIterator[Feedback]) -> list[Feedback]:
-    """One word for each answer that more people found helpful than not, with a question and sources."""
+    """Return one feedback for each answer rated more helpful than not, if it has a question and sources."""
     by_trace: dict[str, list[Feedback]] = {}
     async for word in words:
         by_trace.setdefault(word.trace_id, []).append(word)
@@ -36,7 +36,7 @@ async def _helpful(words: AsyncIterator[Feedback]) -> list[Feedback]:
 
 
 async def _before(word: Feedback, memory: Memory) -> list[str]:
-    """Return the questions asked before this one in its thread; none where that is forgotten."""
+    """Return the questions before this one in its thread; none if that is forgotten."""
     if not word.thread:
         return []
     asked: list[str] = []

@@ -1,8 +1,8 @@
-"""Checks answers that people have labelled, as the configured model would: false alarms and misses, to choose a model.
+"""Checks labelled answers with the configured model, to choose a model by its false alarms and misses.
 
-Each line of the file is a JSON object: ``question``, ``answer`` with marks ``[1]``, ``[2]`` by the order of the
-``evidence``, a list of ``{"title", "text"}``, and ``right``, whether the evidence supports all of the answer. The check
-is the product's, of this evidence alone: nothing is searched for, written or repaired.
+Each line of the file is a JSON object: ``question``, ``answer`` with markers ``[1]``, ``[2]`` in the order of
+``evidence``, a list of ``{"title", "text"}``, and ``right``, whether the evidence supports the whole answer. It runs
+the product's check on this evidence only, without search, writing or repair.
 """
 
 import json
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 SAMPLE_ANSWERS = Path(__file__).parents[1] / "samples" / "eval" / "answers.jsonl"
-Check = Callable[[Inquiry, str], Awaitable[tuple[Verdict, Meter]]]  # as ``Agent.check``
+Check = Callable[[Inquiry, str], Awaitable[tuple[Verdict, Meter]]]  # like ``Agent.check``
 _BASE = "labelled"
 _LAYOUT = 'Each line is {"question", "answer", "right": true or false, "evidence": [{"title", "text"}, …]}.'
 _SET_A_MODEL = "Set LLM_MODEL, LLM_BASE_URL and LLM_API_KEY."
@@ -33,7 +33,7 @@ _SET_A_MODEL = "Set LLM_MODEL, LLM_BASE_URL and LLM_API_KEY."
 
 @dataclass(frozen=True, slots=True)
 class LabelledAnswer:
-    """An answer with the evidence that it cites, as (title, text), and whether all of it is right."""
+    """An answer with its cited evidence as (title, text), and whether all of it is right."""
 
     question: str
     answer: str
@@ -43,7 +43,7 @@ class LabelledAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CheckedAnswer:
-    """What the check says of an answer: the sentences that fail, each with its fault, and why if nobody read it."""
+    """The result of checking an answer: the failed sentences with faults, and why no model read it, if so."""
 
     labelled: LabelledAnswer
     failed: tuple[tuple[str, str], ...]
@@ -52,18 +52,18 @@ class CheckedAnswer:
 
     @property
     def is_false_alarm(self) -> bool:
-        """Whether a sentence of a right answer fails."""
+        """Whether a sentence of a right answer failed."""
         return self.labelled.right and not self.unread and bool(self.failed)
 
     @property
     def is_miss(self) -> bool:
-        """Whether no sentence of a false answer fails."""
+        """Whether no sentence of a false answer failed."""
         return not self.labelled.right and not self.unread and not self.failed
 
 
 @dataclass(slots=True)
 class ModelReport:
-    """Everything that was found out about one model. ``control`` says whether its checks are believed."""
+    """The results for one model. ``control`` says whether its checks are reliable."""
 
     model: str
     control: "ControlResult"
@@ -71,7 +71,7 @@ class ModelReport:
 
     @property
     def spent(self) -> ResourceUsage:
-        """What the checks cost together."""
+        """The total cost of the checks."""
         each = [one.spent for one in self.answers]
         return ResourceUsage(
             calls=sum(one.calls for one in each),
@@ -108,7 +108,7 @@ class ModelReport:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report for a program."""
+        """Return the report as JSON data."""
         return {
             "model": self.model,
             "control": asdict(self.control),
@@ -122,9 +122,9 @@ class ModelReport:
 
 
 async def check_model(settings: "Settings", answers: Sequence[LabelledAnswer]) -> ModelReport:
-    """Check all answers, one after another. Raises ConfigurationError without a model, ModelUnavailable without reply.
+    """Check all answers in order. Raises ConfigurationError without a model, ModelUnavailable without a reply.
 
-    A model whose checks are not believed is not asked; then the figures are those of the rules for words.
+    A model with unreliable checks is not called. Then the figures are those of the word rules.
     """
     if not settings.has_llm:
         raise ConfigurationError("No model is configured, so there is nothing to check with.", remedy=_SET_A_MODEL)
@@ -151,7 +151,7 @@ async def check_model(settings: "Settings", answers: Sequence[LabelledAnswer]) -
 async def check_answers(
     check: Check, labelled: Iterable[tuple[LabelledAnswer, Inquiry]], *, believed: bool
 ) -> AsyncGenerator[CheckedAnswer, None]:
-    """Check each answer in the balanced profile: the quick one asks no model."""
+    """Check each answer in the balanced profile, because the quick one calls no model."""
     for answer, inquiry in labelled:
         hits = [
             Hit(Passage(f"evidence-{n}", _BASE, f"document-{n}", "1", f"section-{n}", 0, title, text), 1.0)
@@ -168,7 +168,7 @@ async def check_answers(
 
 
 def read_answers(file: Path) -> list[LabelledAnswer]:
-    """Read a file of labelled answers. Raises ConfigurationError that names the first line in another layout."""
+    """Read a file of labelled answers. Raises ConfigurationError that names the first invalid line."""
     answers = []
     for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
         if not line.strip():

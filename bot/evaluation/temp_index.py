@@ -1,6 +1,6 @@
-"""A Footnote of its own for one measurement, on embedded stores that are gone afterwards.
+"""A temporary Footnote for one measurement, on embedded stores that are deleted afterwards.
 
-What is measured comes in by the product's own ingestion.
+Documents are ingested by the product's own code.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ from core.ingestion.ingestor import Change, Ingestor
 from core.ingestion.originals import Material
 from core.model.errors import FootnoteError
 
-_AT_ONCE = 500  # parameters of one statement
+_AT_ONCE = 500  # parameters in one statement
 
 
 @contextmanager
 def _ended_as_interrupted() -> Iterator[None]:
-    """SIGTERM is handled as Ctrl-C is: the task is cancelled, and everything on its way out is closed."""
+    """Handle SIGTERM like Ctrl-C: cancel the task and close everything."""
     loop = asyncio.get_running_loop()
     try:
         loop.add_signal_handler(signal.SIGTERM, signal.raise_signal, signal.SIGINT)
@@ -41,7 +41,7 @@ def _ended_as_interrupted() -> Iterator[None]:
 
 @asynccontextmanager
 async def open_temporary(settings: Settings) -> AsyncIterator[Footnote]:
-    """Yield a Footnote on embedded stores in a temporary home, which is gone afterwards, also when interrupted."""
+    """Yield a Footnote on embedded stores in a temporary home, which is deleted afterwards, even when interrupted."""
     with _ended_as_interrupted():
         async with temporary_home() as home:
             apart = {"footnote_home": home, "redis_url": None, "milvus_uri": None, "milvus_token": None}
@@ -50,7 +50,7 @@ async def open_temporary(settings: Settings) -> AsyncIterator[Footnote]:
 
 
 async def fill_with_files(footnote: Footnote, base: str, files: Sequence[tuple[Path, str]]) -> list[str]:
-    """Read files into a base by the product's own ingestion. Return a line for each that could not be read."""
+    """Ingest files into a base by the product's own code. Return a line for each that could not be read."""
     ingestor = Ingestor(
         index=footnote.index,
         encoder=footnote.encoder,
@@ -74,7 +74,7 @@ _LOCK = "owner.lock"
 
 @asynccontextmanager
 async def temporary_home(within: Path | None = None) -> AsyncIterator[Path]:
-    """Yield a new folder, in the system's temporary one unless said otherwise, removed on leaving."""
+    """Yield a new folder, by default in the system's temporary folder, and remove it afterwards."""
     around = within or Path(tempfile.gettempdir())
     await sweep(around)
     with tempfile.TemporaryDirectory(prefix=PREFIX, dir=around) as made:
@@ -88,17 +88,17 @@ async def temporary_home(within: Path | None = None) -> AsyncIterator[Path]:
 
 
 async def sweep(around: Path) -> list[Path]:
-    """Remove the homes in this folder whose owner is gone; which ones those were."""
+    """Remove the homes in this folder whose owner process has ended. Return their paths."""
     swept = []
     for lock in await to_thread(lambda: sorted(around.glob(f"{PREFIX}*/{_LOCK}"))):
         try:
             owner = os.open(lock, os.O_RDWR)
-        except OSError:  # another user's, or gone meanwhile
+        except OSError:  # another user's, or already removed
             continue
         try:
             fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            continue  # its owner lives, or somebody else sweeps it
+            continue  # its owner is alive, or another process sweeps it
         else:
             await _shut_down_and_remove(lock.parent)
             swept.append(lock.parent)
@@ -111,6 +111,6 @@ async def _shut_down_and_remove(home: Path) -> None:
     if (home / "valkey").is_dir():
         with suppress(FootnoteError):
             async with EmbeddedValkey(home / "valkey"):
-                pass  # adopted, and shut down by its last user
+                pass  # adopted, then shut down by its last user
     with suppress(OSError):
         await to_thread(shutil.rmtree, home)

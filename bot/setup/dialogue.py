@@ -1,4 +1,4 @@
-"""The setup's side of the conversation at the terminal: plain lines, and answers that are not shown where secret."""
+"""The dialogue of the setup in the terminal: plain lines, and hidden input for secrets."""
 
 import os
 import sys
@@ -15,10 +15,10 @@ from core.model.health import Check
 
 
 class Dialogue:
-    """Says and asks. Every question may be left open with Enter; Ctrl-C raises ``typer.Abort``."""
+    """Prints and asks. Every question may be skipped with Enter; Ctrl-C raises ``typer.Abort``."""
 
     def __init__(self, *, browser: bool = True) -> None:
-        """Raise ConfigurationError where nobody can answer."""
+        """Raise ConfigurationError without a terminal."""
         if not sys.stdin.isatty():
             raise ConfigurationError(
                 "footnote setup asks questions, and there is no terminal to answer in.",
@@ -28,7 +28,7 @@ class Dialogue:
         self._browser = browser and _has_browser()
 
     def heading(self, text: str) -> None:
-        """Where in the setup we are."""
+        """Print the heading of a setup section."""
         self._console.print()
         self._console.print(Text(text, style="bold"))
 
@@ -37,27 +37,27 @@ class Dialogue:
         self._console.print(Text(text))
 
     def show(self, checks: Sequence[Check]) -> None:
-        """How checks came out, as ``footnote doctor`` shows them."""
+        """Print checks as ``footnote doctor`` does."""
         for check in checks:
             self._console.print(line_of(check, self._console.width))
 
     def link(self, address: str) -> None:
-        """Show a link whole, on a line that nothing of ours breaks, and open it where there is a browser."""
+        """Print a link on one unbroken line, and open it if there is a browser."""
         typer.echo(f"\n{address}\n")
         if self._browser and typer.confirm("Open it in the browser?", default=True):
             webbrowser.open(address)
 
     def ask(self, question: str) -> str:
-        """Return a line; empty for later."""
+        """Return a line of input; empty if skipped."""
         return str(typer.prompt(f"{question} (Enter: later)", default="", show_default=False)).strip()
 
     def ask_hidden(self) -> str:
-        """Return a secret, which is neither shown nor in any history; empty for later."""
+        """Return a secret, which is neither shown nor in any history; empty if skipped."""
         prompt = "Paste it (not shown; Enter: later)"
         return str(typer.prompt(prompt, default="", show_default=False, hide_input=True)).strip()
 
     def pause(self, until: str) -> bool:
-        """Wait for a person to do something elsewhere; False where they do it later."""
+        """Wait for a person to do something elsewhere; False if they postpone it."""
         return not typer.prompt(f"Enter when {until}; s: later", default="", show_default=False)
 
     def confirm(self, question: str, *, default: bool = False) -> bool:
@@ -65,7 +65,7 @@ class Dialogue:
         return typer.confirm(question, default=default)
 
     def choose(self, question: str, choices: Sequence[str]) -> int:
-        """Return the index of a choice, by its number; the first where nothing is said."""
+        """Return the index of the choice whose number is typed, by default the first."""
         self.heading(question)
         for number, choice in enumerate(choices, 1):
             self.say(f"  {number}  {choice}")
@@ -77,5 +77,5 @@ class Dialogue:
 
 
 def _has_browser() -> bool:
-    """Whether a window can open: a browser of text would take the terminal over."""
+    """Return whether a browser window can open. A text browser would take over the terminal."""
     return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,6 +1,6 @@
-"""The setup of this installation, as terminal and page both lead through it.
+"""The setup of this installation, for the terminal and the page.
 
-What is done is read from what is set and from what the platforms say, so that people go on where they stopped.
+Progress is read from the settings and the platforms, so that people continue where they stopped.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from core.model.health import (
     works,
 )
 
-LOOK_SECONDS = 45.0  # for all that a platform is asked for one step
+LOOK_SECONDS = 45.0  # for all requests to a platform in one step
 
 
 class InstallationSetup:
@@ -46,11 +46,11 @@ class InstallationSetup:
         return self._labels
 
     def steps(self, platform: str) -> Sequence[SetupStep]:
-        """Return what there is to do at a platform, in order."""
+        """Return the steps of a platform, in order."""
         return self._platforms[platform].steps
 
     def first_messages(self, platform: str) -> Sequence[str]:
-        """Return what to write in a channel once it runs, one message after the other."""
+        """Return the first messages to write in a channel once Footnote runs, in order."""
         return self._platforms[platform].first_messages
 
     def configured_platforms(self) -> frozenset[str]:
@@ -58,12 +58,12 @@ class InstallationSetup:
         return frozenset(name for name, one in self._platforms.items() if self._saved.value(one.first_setting))
 
     def platform_of_token(self, text: str, other_than: str = "") -> str:
-        """Return the label of the platform whose token this is by its look; empty if it is none."""
+        """Return the label of the platform whose token this looks like; empty if none."""
         found = (name for name, one in self._platforms.items() if name != other_than and one.is_token(text))
         return self._labels.get(next(found, ""), "")
 
     async def look(self, name: str, step: SetupStep) -> SetupStepState:
-        """Return how this step is now, by asking the platform."""
+        """Return the state of this step by asking the platform."""
         platform = self._platforms[name]
         if step.token is not None:
             return await self._look_at_token(platform.credentials[step.token.setting], step.token)
@@ -93,7 +93,7 @@ class InstallationSetup:
         )
 
     async def take_token(self, setting: str, pasted: str) -> TokenOutcome:
-        """Try a token, as somebody pasted it, and keep it if it works."""
+        """Test a token as pasted, and save it if it works."""
         asking = (name for name, platform in self._platforms.items() if setting in platform.credentials)
         if (name := next(asking, None)) is None:
             raise NotFound("No step of the setup asks for that.")
@@ -117,17 +117,17 @@ class InstallationSetup:
         return TokenOutcome(kept=True, checks=checks, file=str(self._saved.file))
 
     def running_options(self) -> RunningOptions:
-        """How it is kept running on this machine."""
+        """Return the ways to keep Footnote running on this machine."""
         return service_unit.options(self._home)
 
     def write_unit(self) -> str:
-        """Write the systemd unit; its path."""
+        """Write the systemd unit and return its path."""
         unit = service_unit.user_unit(self._home)
         service_unit.write_unit(unit)
         return str(unit.path)
 
     async def files(self, path: str) -> FilesOnDisk:
-        """Return what lies at a path of this machine."""
+        """Return the files at a path of this machine."""
         return await asyncio.to_thread(files_on_disk, path)
 
 
@@ -140,7 +140,7 @@ async def _check_token(credential: Credential, value: str) -> tuple[Check, ...]:
 
 
 def _unanswered(name: str, error: FootnoteError | TimeoutError) -> Check:
-    """Return a platform that could not be asked."""
+    """Return the check for a platform that did not answer."""
     if isinstance(error, FootnoteError):
         return Check(name, Health.FAILED, error.args[0], error.remedy or "")
     return Check(name, Health.FAILED, f"no answer within {LOOK_SECONDS:.0f} seconds", "Try again in a while.")

@@ -1,4 +1,4 @@
-"""A language model's part of the setup: endpoint, model and key, tried before they are kept."""
+"""Setup of a language model: endpoint, model and key, tested before they are saved."""
 
 import asyncio
 import re
@@ -12,12 +12,12 @@ from bot.setup.dialogue import Dialogue
 from bot.setup.saved_settings import SavedSettings
 from core.model.health import Check, Health
 
-_ONE_WORD = re.compile(r"[^\s\"'#]+")  # what a line of .env holds without quotes
+_ONE_WORD = re.compile(r"[^\s\"'#]+")  # a value that needs no quotes in .env
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A kind of endpoint: its address, empty where it is the client's own, and what its models are called."""
+    """A kind of endpoint: its address, empty for the client's default, and an example of a model's name."""
 
     name: str
     address: str
@@ -35,7 +35,7 @@ ENDPOINTS = (
 
 
 def set_up(dialogue: Dialogue, saved: SavedSettings) -> bool:
-    """Whether a model answers at the end."""
+    """Set up the model. Return whether it answers."""
     if known := saved.value("LLM_MODEL"):
         dialogue.say(f"LLM_MODEL is {known}, set in {saved.origin('LLM_MODEL')}.")
         checks = _check(load_settings())
@@ -57,7 +57,7 @@ def set_up(dialogue: Dialogue, saved: SavedSettings) -> bool:
 
 
 def _ask(dialogue: Dialogue, kind: Endpoint) -> dict[str, str | SecretStr | None] | None:
-    """Return the three settings as given; None where that is left for later."""
+    """Return the three settings as given; None if postponed."""
     address = kind.address
     if kind.asks_address:
         dialogue.say(f"Its address looks like {kind.address}")

@@ -1,4 +1,4 @@
-"""What the setup finds and keeps on the disk: the ``.env`` of the data directory, and folders to read."""
+"""Data on disk for the setup: the data directory's ``.env``, and folders to read."""
 
 import asyncio
 import os
@@ -16,30 +16,30 @@ _OWNER_ALONE = 0o600
 
 
 class SavedSettings:
-    """Settings by name, wherever they are set; what is new goes into the data directory's ``.env``."""
+    """Settings by name, wherever they are set. New values go into the data directory's ``.env``."""
 
     def __init__(self, home: Path) -> None:
         self.file = home / ".env"
 
     def value(self, name: str) -> str:
-        """Return what applies: the environment's value, then the working directory's, then ours; else empty."""
+        """Return the value in force: the environment's, the working directory's or our file's; otherwise empty."""
         return self._find(name)[0]
 
     def origin(self, name: str) -> str:
-        """Where that is set, as a person would look for it; empty where it is not."""
+        """Return where a setting is set, for a person; empty if it is not."""
         return self._find(name)[1]
 
     def can_save(self, name: str) -> bool:
-        """Whether what is written to the file will apply: nothing that wins over it sets this."""
+        """Return whether a value written to the file would apply, because no source that overrides it is set."""
         return self.origin(name) in {"", str(self.file)}
 
     def save(self, name: str, value: str) -> None:
-        """Set it, and leave every other line as it is. Raises ConfigurationError where the file cannot be written."""
+        """Set a value and leave all other lines unchanged. Raises ConfigurationError if the file cannot be written."""
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             os.close(os.open(self.file, os.O_WRONLY | os.O_CREAT, _OWNER_ALONE))
             self.file.chmod(_OWNER_ALONE)  # before there is a secret in it
-            dotenv.set_key(self.file, name, value, quote_mode="never")  # as every reader of such files takes it
+            dotenv.set_key(self.file, name, value, quote_mode="never")  # the form that every reader of .env accepts
             self.file.chmod(_OWNER_ALONE)
         except OSError as error:
             raise ConfigurationError(
@@ -56,11 +56,11 @@ class SavedSettings:
         return "", ""
 
 
-MOST = 500  # files of one job
+MOST = 500  # files in one job
 
 
 class FilesOnDisk:
-    """``LocalFiles`` that were found."""
+    """The ``LocalFiles`` found on disk."""
 
     def __init__(self, files: Sequence[LocalFile], refused: Sequence[str]) -> None:
         self._files = files
@@ -68,16 +68,16 @@ class FilesOnDisk:
 
     @property
     def refused_files(self) -> Sequence[str]:
-        """What was left out, one line each."""
+        """The files left out, one line each."""
         return self._refused
 
     @property
     def files(self) -> Sequence[LocalFile]:
-        """What was found, to be named by where it comes from."""
+        """The files found. Their sources still have to be derived from their paths."""
         return self._files
 
     async def read(self, files: Sequence[NamedFile]) -> AsyncIterator[FileContent]:
-        """One after the other: together they may be more than there is memory."""
+        """Yield one file after another, because together they may exceed the memory."""
         for path, source, origin in files:
             try:
                 data = await asyncio.to_thread(path.read_bytes)
@@ -88,9 +88,9 @@ class FilesOnDisk:
 
 
 def files_on_disk(named: str) -> FilesOnDisk:
-    """Return what lies there. It looks at the disk: for a thread.
+    """Return the files at a path. Blocks on the disk, so run it in a thread.
 
-    Raises NotFound where there is nothing that could be read, and DocumentRejected for more than MOST files.
+    Raises NotFound if nothing there can be read, and DocumentRejected for more than MOST files.
     """
     path = Path(named.strip().strip("\"'")).expanduser()
     if not named.strip() or not path.exists():

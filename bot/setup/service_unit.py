@@ -17,7 +17,7 @@ UNIT_COMMANDS = (
     "loginctl enable-linger",
 )
 SYSTEM_UNIT = Path("/etc/systemd/system") / UNIT
-SYSTEM_HOME = "/var/lib/footnote"  # systemd makes it, as StateDirectory, for the unit's own user
+SYSTEM_HOME = "/var/lib/footnote"  # systemd creates it as StateDirectory, for the unit's own user
 SYSTEM_ENVIRONMENT = "/etc/footnote.env"
 HIDDEN = ("/root", "/home", "/run/user")  # ProtectHome hides these from the system's unit
 # Every parser runs in a child that leaves the network by a namespace of its own (adapters.documents.sandbox.child), so
@@ -65,9 +65,9 @@ def user_unit(home: Path) -> ServiceUnit:
 
 
 def system_unit() -> ServiceUnit:
-    """Return the unit of the whole machine, hardened and run by a user that systemd makes for it.
+    """Return the unit for the whole machine, hardened and run by a user that systemd creates.
 
-    Raises ConfigurationError when Footnote is installed where such a user cannot read it.
+    Raises ConfigurationError if Footnote is installed where that user cannot read it.
     """
     if sys.executable.startswith(HIDDEN):
         raise ConfigurationError(
@@ -161,6 +161,6 @@ def _escape(text: str) -> str:
 
 
 def _quote(text: str) -> str:
-    """As systemd reads a word with spaces: https://www.freedesktop.org/software/systemd/man/systemd.syntax.html."""
+    """Return text quoted for systemd: https://www.freedesktop.org/software/systemd/man/systemd.syntax.html."""
     inside = _escape(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{inside}"'

@@ -1,4 +1,4 @@
-"""The setup at the terminal: the guide's steps one after the other; what is done is passed over, any step may wait."""
+"""The setup in the terminal: the guide's steps in order. Finished steps are skipped, and any step can be postponed."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,14 +17,14 @@ from bot.stores import has_documents
 from core.model.health import MODEL, TERMINAL, SetupStep, SetupStepState, TokenField
 
 STOPPED = "\nYour settings so far are saved. footnote setup continues from there."
-PATIENCE = 60.0  # seconds for the checks at the end: people who set everything up would rather wait
+PATIENCE = 60.0  # seconds for the final checks; people who set everything up prefer to wait
 Ingest = Callable[[list[Path]], int]
 
 
 def set_up(place: str | None, ingest: Ingest, *, browser: bool) -> int:
-    """Run every step; 0 when all is in order, 1 when something is left to do, 130 when Ctrl-C stopped it.
+    """Run every step. Return 0 if all is in order, 1 if something is left to do, 130 after Ctrl-C.
 
-    Raises ConfigurationError where there is no terminal, or the ``.env`` cannot be written.
+    Raises ConfigurationError without a terminal, or if the ``.env`` cannot be written.
     """
     dialogue = Dialogue(browser=browser)
     try:
@@ -71,7 +71,7 @@ def _choose(dialogue: Dialogue, guide: InstallationSetup) -> str:
 
 
 def _take_step(dialogue: Dialogue, guide: InstallationSetup, place: str, step: SetupStep) -> bool:
-    """Whether to go on: the step is done, or can wait."""
+    """Take a step. Return whether to continue: it is done, or can wait."""
     state = asyncio.run(guide.look(place, step))
     if step.token is not None:
         dialogue.heading(step.title)
@@ -89,7 +89,7 @@ def _take_step(dialogue: Dialogue, guide: InstallationSetup, place: str, step: S
 def _obtain(
     dialogue: Dialogue, guide: InstallationSetup, step: SetupStep, field: TokenField, state: SetupStepState
 ) -> bool:
-    """Whether the token works: set already, or asked for until it does or is left for later."""
+    """Ask for a token until it works or is postponed, unless it is set. Return whether it works."""
     if state.origin:
         dialogue.say(f"{field.setting} is set in {state.origin}.")
         dialogue.show(state.checks)
@@ -111,7 +111,7 @@ def _obtain(
 
 
 def _mend(dialogue: Dialogue, guide: InstallationSetup, place: str, step: SetupStep, state: SetupStepState) -> bool:
-    """Show how the step stands until it is done; False where that is left for later."""
+    """Show the state of the step until it is done. Return False if it is postponed."""
     while True:
         dialogue.show(state.checks)
         if state.done:
@@ -140,7 +140,7 @@ def _documents(dialogue: Dialogue, guide: InstallationSetup, ingest: Ingest) -> 
 
 
 def _keep_running(dialogue: Dialogue, guide: InstallationSetup) -> None:
-    """Say how to start it now, and write the unit where systemd is there and it is wanted."""
+    """Print how to start it now, and write the systemd unit if wanted."""
     options = guide.running_options()
     dialogue.heading("Start it")
     dialogue.say(f"  {options.start}")

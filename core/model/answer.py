@@ -1,4 +1,4 @@
-"""What comes back: an answer, its citations and its verdict, or another of the six outcomes."""
+"""The result of a question: an answer with its citations and verdict, or one of the five other outcomes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class Outcome(StrEnum):
     FAILED = "failed"
 
 
-OPEN_OUTCOMES = frozenset({Outcome.PARKED, Outcome.CLARIFIED})  # a card waits for a choice: not the last word
+OPEN_OUTCOMES = frozenset({Outcome.PARKED, Outcome.CLARIFIED})  # not final: a card waits for a choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +37,28 @@ class Citation:
     score: float
     url: str | None = None
     dated: str = ""
-    place: str = ""  # the innermost heading and the page, for who follows the link; empty in turns of earlier versions
-    links: tuple[str, ...] = ()  # addresses of the passage that the answer has and that may be links in it
+    place: str = ""  # innermost heading and page, for readers who open the link; empty in turns of old versions
+    links: tuple[str, ...] = ()  # addresses of the passage that the answer contains and may link to
 
     @property
     def addresses(self) -> frozenset[str]:
-        """Everything that may be a link in a text that cites it."""
+        """The addresses that a text citing this source may link to."""
         return frozenset((*self.links, self.url) if self.url else self.links)
 
     @property
     def short_place(self) -> str:
-        """Where in the document, as short as it can be found by: beside a link no lines of its source."""
+        """The shortest place to find it in the document. With a link, it leaves out line numbers of the source file."""
         return (self.place if self.url else "") or self.locator
 
 
 class Support(StrEnum):
-    """What the evidence says of a claim; unchecked where a cap left no time to look."""
+    """Whether the evidence supports a claim. UNCHECKED: a limit left no time to check."""
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
     UNSUPPORTED = "unsupported"
     UNCHECKED = "unchecked"
-    NO_CLAIM = "no claim"  # a courtesy, a lead or a transition: it states nothing
+    NO_CLAIM = "no claim"  # a courtesy, an introduction or a transition, which states nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimVerdict:
-    """A claim judged.
+    """A claim with the result of its check.
 
-    ``words`` are the words of the evidence that the verdict rests on, ``fault`` says in a few words what is wrong.
-    ``by_words``: no model that can be believed has read it, only words were compared.
+    ``words`` are the words of the evidence that the verdict rests on. ``fault`` is a short reason why the claim is
+    wrong. ``by_words``: only words were compared; no reliable model has read the claim.
     """
 
     claim: Claim
@@ -87,7 +87,10 @@ class ClaimVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """All claims of an answer. ``grounding`` is the share that is known to hold, in [0, 1]; 1 without any claim."""
+    """The verdicts on all claims of an answer.
+
+    ``grounding`` is the share of supported claims, in [0, 1]; 1 without claims.
+    """
 
     claims: tuple[ClaimVerdict, ...] = ()
 
@@ -114,7 +117,7 @@ class ResourceUsage:
     tokens_out: int = 0
     seconds: float = 0.0
     cost: float = 0.0
-    tokens_cached: int = 0  # of those read, the ones that the endpoint had kept
+    tokens_cached: int = 0  # part of ``tokens_in`` that came from the endpoint's cache
 
     @property
     def tokens(self) -> int:
@@ -124,7 +127,7 @@ class ResourceUsage:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """A question that may be asked next, and what is on its button, in at most 40 characters."""
+    """A suggested next question, and its button's label of at most 40 characters."""
 
     label: str
     question: str
@@ -132,9 +135,10 @@ class FollowUp:
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """Two sources of an answer that give different values for the same thing; ``newer`` and ``older`` are citations.
+    """Two sources of an answer that give different values for the same thing.
 
-    ``dated``: their dates say which is newer. Otherwise the two are in any order.
+    ``newer`` and ``older`` are citation numbers. Unless ``dated``, the dates do not show which is newer, and the order
+    means nothing.
     """
 
     newer: int
@@ -146,26 +150,26 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The end of an inquiry, as it is shown. ``text`` is Markdown with ``[n]`` markers that match ``citations``."""
+    """The final result of an inquiry, as shown. ``text`` is Markdown with ``[n]`` markers that match ``citations``."""
 
     outcome: Outcome
     text: str
     citations: tuple[Citation, ...] = ()
     verdict: Verdict | None = None
-    notices: tuple[str, ...] = ()  # said once below the answer: "the writing model is away, so I quote"
-    nearest: tuple[Citation, ...] = ()  # when nothing answers: the closest sources, not offered as evidence
+    notices: tuple[str, ...] = ()  # shown once below the answer: "the writing model is away, so I quote"
+    nearest: tuple[Citation, ...] = ()  # the closest sources when nothing answers; not evidence
     written_by: str = ""  # the reasoner's name
     spent: ResourceUsage = ResourceUsage()
     timings: tuple[tuple[str, float], ...] = ()  # seconds by stage
-    causes: tuple[str, ...] = ()  # what was wrong at the model's endpoint, for the one who runs this
-    follow_ups: tuple[FollowUp, ...] = ()  # what the evidence answers beside this, where that is switched on
-    dispute: Dispute | None = None  # said in ``text``
+    causes: tuple[str, ...] = ()  # problems at the model endpoint, for the operator
+    follow_ups: tuple[FollowUp, ...] = ()  # other questions that the evidence answers, if suggestions are switched on
+    dispute: Dispute | None = None  # ``text`` mentions it
 
     @property
     def confidence(self) -> float:
-        """How sure it is, in [0, 1]: the score of its best source, times the share of its claims that hold.
+        """The confidence in [0, 1]: the score of the best source times the share of supported claims.
 
-        0 for what is no answer, or cites nothing.
+        0 if this is not an answer or cites nothing.
         """
         if self.outcome is not Outcome.ANSWERED:
             return 0.0
@@ -179,7 +183,7 @@ class Answer:
 
     @property
     def is_rateable(self) -> bool:
-        """Whether people are asked what they think of it: not of a greeting, for which nothing was looked up."""
+        """Whether people may rate it. A greeting, for which nothing was searched, has no rating."""
         looked_up = bool(self.citations or self.spent.searches)
         return looked_up and self.outcome in {Outcome.ANSWERED, Outcome.ABSTAINED}
 
@@ -191,23 +195,23 @@ _SEARCHED, _SEARCHED_ONCE = "answers.searched", "answers.one_search"
 
 @dataclass(frozen=True, slots=True)
 class UsageCounts:
-    """Counts, or what is to be added to them. An outcome that never came is not among ``outcomes``."""
+    """Usage counts, or increments to add to them. ``outcomes`` omits outcomes that never occurred."""
 
     outcomes: Mapping[Outcome, int] = field(default_factory=dict)
     helpful: int = 0  # ratings
     unhelpful: int = 0
-    searched: int = 0  # questions for which a search was made
-    searched_once: int = 0  # and no second one
+    searched: int = 0  # questions with at least one search
+    searched_once: int = 0  # questions with exactly one search
 
     @classmethod
     def of_answer(cls, answer: Answer) -> "UsageCounts":
-        """Return what one question adds that ended with this answer."""
+        """Return the increments for one question that ended with this answer."""
         searches = answer.spent.searches
         return cls({answer.outcome: 1}, searched=int(searches > 0), searched_once=int(searches == 1))
 
     @classmethod
     def from_mapping(cls, kept: Mapping[str, int]) -> "UsageCounts":
-        """Read back what ``to_mapping`` made; what it does not know is left out."""
+        """Return the counts that ``to_mapping`` wrote; ignore unknown names."""
         known = {f"{_OUTCOME}{outcome}": outcome for outcome in Outcome}
         return cls(
             outcomes={known[name]: number for name, number in kept.items() if name in known},
@@ -218,7 +222,7 @@ class UsageCounts:
         )
 
     def to_mapping(self) -> dict[str, int]:
-        """Return what is not zero, by the names under which stores add it up; a rating may be taken back."""
+        """Return the non-zero counts by the names that stores use. Ratings may be negative if one was withdrawn."""
         counts = {f"{_OUTCOME}{outcome}": number for outcome, number in self.outcomes.items()}
         counts |= {_HELPFUL: self.helpful, _UNHELPFUL: self.unhelpful}
         counts |= {_SEARCHED: self.searched, _SEARCHED_ONCE: self.searched_once}

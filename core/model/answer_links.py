@@ -1,15 +1,16 @@
-"""No link but to a retrieved source: the one defence that holds even when a model obeys a document.
+"""Link filter: an answer links only to retrieved sources, even when a model obeys instructions in a document.
 
-Text from a model or a document may ask a reader's client to open a link or load an image that carries what was read.
-So every address in an answer is compared, whole, with what the retrieved passages contain word for word:
+Text from a model or a document may make a reader's client open a link or load an image that leaks what was read. So
+every address in an answer is compared, as a whole, with the exact text of the retrieved passages:
 
-- A link stays a link if it leads to a retrieved source. It also stays one if a cited passage has its address and the
-  address is on the host of that passage's document, or on one that the operator allows (the setting ANSWER_LINK_HOSTS).
-- Any other address of a cited passage is shown as code behind the words of its link: people can copy it, and no
-  program makes a link of it. So is a plain page of any retrieved passage; contacts are shown as text.
-- Every other link keeps its words alone.
+- A link stays a link if it leads to a retrieved source. It also stays if a cited passage has its address and the
+  address is on the host of that passage's document, or on a host that the operator allows (the setting
+  ANSWER_LINK_HOSTS).
+- Any other address of a cited passage is shown as code after the words of its link. People can copy it, and no client
+  makes it a link. A plain page address of any retrieved passage is shown the same way; contacts are shown as text.
+- Every other link keeps only its words.
 
-Each platform's sanitizer decides what it shows as a link, from the same list. ``/v1`` and MCP send the text as it is.
+Each platform's sanitizer decides from the same list what it shows as a link. ``/v1`` and MCP send the text as it is.
 """
 
 import re
@@ -25,9 +26,9 @@ _SCHEME = (
     r"|\bwww\.|//(?=[\w-]+\.[a-z]{2,}))"
 )
 _BARE = re.compile(rf"{_SCHEME}[^\s<>]*", re.IGNORECASE)
-# A name with a dot and a query is a link to most clients, scheme or not.
+# Most clients make a link of a name with a dot and a query, even without a scheme.
 _SCHEMELESS = re.compile(r"\b(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,20}(?:/[^\s<>?]{0,2000})?\?[^\s<>]+", re.IGNORECASE)
-# Readers that make links of a text's words see the characters that references and escapes spell.
+# Clients that make links of plain text decode character references and escapes first.
 _COLON, _SLASH, _DOT = (
     rf"(?:\\?{re.escape(char)}|&{name};|&#0{{0,5}}{ord(char)};|&#x0{{0,5}}{ord(char):x};)"
     for char, name in ((":", "colon"), ("/", "sol"), (".", "period"))
@@ -36,22 +37,22 @@ _W = r"(?:w|&#0{0,5}(?:87|119);|&#x0{0,5}[57]7;)"
 _SPELT = re.compile(rf"(?P<slashes>{_COLON}{_SLASH}{_SLASH})|{_W}{{3}}{_DOT}", re.IGNORECASE)
 _KEPT = re.compile(rf"\]\((?:<(?P<quoted>[^\n<>\\`]*)>|(?P<plain>{PLAIN_TARGET}))\)")
 _CLOSING = ".,;:!?)]}\"'`*_~"
-_ENDS_AN_ADDRESS = ".,:;!?*_~)"  # not part of an address at its end, to programs that make links of addresses
+_ENDS_AN_ADDRESS = ".,:;!?*_~)"  # clients that make links of addresses do not count these at the end
 _DEFINITION = re.compile(r"(?m)^([ \t>*+|-]*(?:\d{1,9}[.)][ \t>]*)?\[[^\[\]]{0,999}\]):")
 _CITED = re.compile(r"\[\d{1,4}\]\Z")
-_MOST_CLOSING = 40  # characters that only close a sentence; an address followed by more is another address
+_MOST_CLOSING = 40  # closing characters to try without; more of them belong to the address
 _CONTACT = re.compile(r"(?:mailto|tel):(?P<contact>[\w.+@-]{3,200})", re.IGNORECASE)
 _PLAIN_PAGE = re.compile(r"(?:https?://|www\.)[\w.-]{1,253}(?::\d{1,5})?(?:/[\w.~/+-]{0,500})?", re.IGNORECASE)
-# The address of an interface, as documents give it: with a place for a name in braces, or of a socket. No query, in
-# which a document could have told a model to send what it has read.
+# The address of an API as documents write it: with a placeholder in braces, or of a socket. No query is allowed: a
+# document could tell a model to put what it has read there.
 _INTERFACE = re.compile(
     r"(?:https?|wss?)://[\w.{}-]{1,253}(?::(?:\d{1,5}|\{\w{1,40}\}))?"
     r"(?:/[\w.~/+:${}-]{0,500})?",
     re.IGNORECASE,
 )
 
-# Addresses as a passage has them: where a Markdown link leads, and those written out. A query counts in a link alone:
-# in words it may be a form that a document asks a model to fill in.
+# Addresses in a passage: targets of Markdown links, and addresses written out. A query counts only in a link. In plain
+# text it may be a template that a document asks a model to fill in.
 _ADDRESS = r"https?://[^\s<>()\\`|\"\x00-\x1f]{1,500}(?:\([^\s<>()\\`|\"]{0,100}\)[^\s<>()\\`|\"]{0,200})?"
 _LEADS_TO = re.compile(rf"\]\(<?(?P<address>{_ADDRESS})>?(?:\s+[\"'(][^\n]{{0,200}})?\)", re.IGNORECASE)
 _WRITTEN_OUT = re.compile(
@@ -60,10 +61,10 @@ _WRITTEN_OUT = re.compile(
 )
 _MOST_ADDRESSES = 200  # of one passage
 
-# What a stream holds back, because more text may still make it a link or a marker: the last word with the white space
-# before it (no address contains white space), where what is in brackets is one word and an open bracket goes on to
-# the end; the line of a possible reference; an open tag. Each alternative begins where only few places can begin it,
-# so that the whole is linear in the text: a run of white space at its beginning, a word after white space.
+# Text that a stream holds back because more text may still make it a link or a marker: the last word with the white
+# space before it (text in brackets counts as one word; an open bracket extends to the end), the line of a possible
+# reference definition, or an open tag. Each alternative can begin only at few places (a run of white space, a word
+# after white space), so that matching is linear in the text.
 _OPEN = r"\[[^\[\]\n]{0,300}(?:\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)?)?"
 _GROUP = r"\[[^\[\]\n]{0,300}\](?>\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\))?"
 RESERVED_SHARE = re.compile(
@@ -71,10 +72,10 @@ RESERVED_SHARE = re.compile(
     r"|(?:^|\n)[ \t]{0,3}\[[^\[\]\n]{1,100}\]:[^\n]*$"
     r"|<[^<>\n]{0,500}$"
 )
-MOST_HELD_BACK = 4_000  # characters; what is longer is shown, filtered as it is
+MOST_HELD_BACK = 4_000  # characters; longer text is filtered and shown as it is
 REMOVED = "(link removed)"
-_MOST_ROUNDS = 3  # an address that is taken away may leave markup that makes another link
-# What chat platforms take for a call of people, or for a link to a channel: see their sanitizers.
+_MOST_ROUNDS = 3  # removing an address may leave markup that forms another link
+# Markup that chat platforms read as a mention of people or a link to a channel; see their sanitizers.
 _CALL_MARKUP = re.compile(
     r"<(?:(?:!subteam\^|@[!&]?|(?P<place>#))(?P<id>[UWBSCG][A-Z0-9]{2,20}|\d{1,20})|!(?P<all>channel|here|everyone|group))"
     r"(?:\|[@#]?(?P<label>[^<>\n]{0,100}))?>"
@@ -82,19 +83,19 @@ _CALL_MARKUP = re.compile(
 
 
 def addresses_in(passage: str) -> frozenset[str]:
-    """Return the http(s) addresses of a passage, word for word, without those that name a user."""
+    """Return the exact http(s) addresses in a passage, without those that contain a user name."""
     found = [match["address"] for match in _LEADS_TO.finditer(passage)]
     found += [match["address"].rstrip(_ENDS_AN_ADDRESS) for match in _WRITTEN_OUT.finditer(passage)]
     return frozenset(address for address in found[:_MOST_ADDRESSES] if _host(address))
 
 
 def clickable(addresses: Iterable[str], document: str | None, allowed: frozenset[str]) -> frozenset[str]:
-    """Return those addresses of a cited passage that may be links: on its document's own host, or on an allowed one.
+    """Return the addresses of a cited passage that may be links: on its document's own host or an allowed host.
 
     Args:
         addresses: of the passage.
-        document: where the passage's document came from, if that is an address.
-        allowed: hosts, and ``*.host`` for all below a host.
+        document: the address of the passage's document, if it has one.
+        allowed: hosts; ``*.host`` allows all its subdomains.
     """
     own = _host(document or "")
     return frozenset(address for address in addresses if (host := _host(address)) == own or _allows(allowed, host))
@@ -106,7 +107,7 @@ def _allows(allowed: frozenset[str], host: str) -> bool:
 
 
 def _host(address: str) -> str:
-    """Return the host and port of an address in small letters; empty for none, or where it also names a user."""
+    """Return the lower-case host and port of an address; empty if there is no host or the address names a user."""
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -117,12 +118,12 @@ def _host(address: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SourceLinks:
-    """What an answer may link to, and what it may show.
+    """Addresses that an answer may link to or show.
 
     Attributes:
         links: addresses that may be links.
-        passages: texts of the retrieved passages, which may name others.
-        cited: addresses of the cited passages, which may be read.
+        passages: texts of the retrieved passages, which may contain other addresses.
+        cited: addresses of the cited passages, which may be shown but not linked.
     """
 
     links: frozenset[str] = frozenset()
@@ -130,7 +131,7 @@ class SourceLinks:
     cited: frozenset[str] = frozenset()
 
     def readable(self, address: str) -> str:
-        """Return the address as text, where a passage has it just so and it can carry nothing else; else empty."""
+        """Return the address as text if a passage contains exactly it and it can carry no data; otherwise empty."""
         if address in self.cited:
             return address
         contact = _CONTACT.fullmatch(address)
@@ -140,11 +141,11 @@ class SourceLinks:
         return shown
 
     def of_interface(self, address: str) -> bool:
-        """Whether it is the address of an interface that a passage has just so: it is shown as code, never a link."""
+        """Return whether a passage contains exactly this API address. It is shown as code, never as a link."""
         return bool(_INTERFACE.fullmatch(address)) and self._in_a_passage(address)
 
     def judge(self, link: MarkdownLink) -> tuple[LinkVerdict, str]:
-        """Return what becomes of a link of an answer, and what is said of its address beside its words."""
+        """Return the verdict on a link of an answer, and the text to show after its words."""
         if link.address in self.links and link.form is not LinkForm.IMAGE:
             return LinkVerdict.KEEP, ""
         if link.form is LinkForm.AUTOLINK:
@@ -161,9 +162,9 @@ class SourceLinks:
 
 
 def without_foreign_links(text: str, sources: SourceLinks) -> str:
-    """Return the text without calls and without links that are neither a source's nor named by one.
+    """Return the text without mentions, control characters, and links that are neither a source's nor in a passage.
 
-    An address in code is no exception. Control characters go too.
+    Addresses in code are filtered too.
     """
     text = _without_calls(remove_controls(text))
     text = _SPELT.sub(lambda found: "://" if found["slashes"] else "www.", text)
@@ -209,7 +210,7 @@ def _without_foreign_addresses(text: str, sources: SourceLinks) -> str:
 
 
 def _unmistakable(address: str, match: re.Match[str]) -> str:
-    """Return a source's address as it is, or as a link if a client would take what follows for a part of it."""
+    """Return a source's address, as a Markdown link if a client would read the following text as part of it."""
     text, end = match.string, match.start() + len(address)
     follows = text[end : match.end() + 1].lstrip(_ENDS_AN_ADDRESS)
     if not follows or follows[0].isspace() or text[match.start() - 1 : match.start()] == "<" or code_in(text)(end - 1):
@@ -218,7 +219,7 @@ def _unmistakable(address: str, match: re.Match[str]) -> str:
 
 
 def _inactive(address: str, match: re.Match[str]) -> str:
-    """Return an address that can be read and not followed: as code, or with a joiner between backticks."""
+    """Return an address that can be read but not clicked: as code, or with a joiner if the text has backticks."""
     text = match.string
     if "`" not in text and "    " not in text:
         return f"`{address}`"
@@ -226,7 +227,7 @@ def _inactive(address: str, match: re.Match[str]) -> str:
 
 
 def _without_calls(text: str) -> str:
-    """Return the text without markup that calls people on a platform. Their names stay."""
+    """Return the text without markup that mentions people on a platform. Their names stay."""
     return defang_calls(_CALL_MARKUP.sub(_called, text))
 
 
@@ -235,7 +236,7 @@ def _called(match: re.Match[str]) -> str:
 
 
 def _without_closing(whole: str) -> tuple[str, ...]:
-    """Return what of this run of characters could be the address: all of it, or less of what only closes a sentence."""
+    """Return the candidates for the address: the whole run, then shorter ones without closing characters."""
     found = [whole]
     while len(whole) - len(found[-1]) < _MOST_CLOSING:
         address = found[-1]

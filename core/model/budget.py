@@ -1,4 +1,4 @@
-"""Counts what an inquiry costs, and refuses what would go over its caps."""
+"""Meter of an inquiry's costs, which refuses calls that would exceed its limits."""
 
 from dataclasses import dataclass, field, replace
 
@@ -10,14 +10,14 @@ from core.model.inquiry import Limits
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Currency units per million tokens; 0 where none is configured."""
+    """Prices in currency units per million tokens; 0 if none is configured."""
 
     per_million_in: float = 0.0
     per_million_out: float = 0.0
-    per_million_cached: float | None = None  # of those read, for what the endpoint had kept; None: as for the others
+    per_million_cached: float | None = None  # for cached input tokens; None: the same as ``per_million_in``
 
     def cost(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
-        """Return what these tokens cost; ``tokens_cached`` are among those read."""
+        """Return the cost of these tokens. ``tokens_cached`` is part of ``tokens_in``."""
         cached = self.per_million_in if self.per_million_cached is None else self.per_million_cached
         read = (tokens_in - tokens_cached) * self.per_million_in + tokens_cached * cached
         return (read + tokens_out * self.per_million_out) / 1_000_000
@@ -25,7 +25,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who pays for an answer: a channel, and what its answers may cost a day; 0: no limit of its own."""
+    """The channel that pays for an answer, and its daily limit for answers; 0: no limit of its own."""
 
     place: str = ""
     daily: float = 0.0
@@ -36,16 +36,16 @@ NOBODY = Account()
 
 @dataclass(slots=True)
 class Meter:
-    """One run's running costs, on top of what the inquiry had spent when it was parked. Time parked costs nothing."""
+    """The costs of one run, on top of the costs before the inquiry was parked. Time while parked does not count."""
 
     limits: Limits
     clock: Clock
     before: ResourceUsage = ResourceUsage()
     prices: Prices = field(default_factory=Prices)
     notices: list[str] = field(default_factory=list)
-    causes: list[str] = field(default_factory=list)  # what was wrong at the model's endpoint, each once
-    written_by: str = ""  # the reasoner whose words the answer carries, where that is not the one that was asked
-    reserved_share: float = 0.0  # share of the tokens and the money that is kept for later steps
+    causes: list[str] = field(default_factory=list)  # problems at the model endpoint, each once
+    written_by: str = ""  # the reasoner that wrote the answer, if it is not the configured one
+    reserved_share: float = 0.0  # share of tokens and cost reserved for later steps
     account: Account = NOBODY
     _run: ResourceUsage = ResourceUsage()
     _started: float = 0.0
@@ -55,7 +55,7 @@ class Meter:
 
     @property
     def spent(self) -> ResourceUsage:
-        """Everything so far, earlier runs included."""
+        """The total usage so far, including earlier runs."""
         return ResourceUsage(
             searches=self.before.searches + self._run.searches,
             calls=self.before.calls + self._run.calls,
@@ -73,7 +73,7 @@ class Meter:
 
     @property
     def remaining_seconds(self) -> float:
-        """Seconds this run still has, at least 0. A resumed run has it all again: the person waited once."""
+        """Seconds that this run has left, at least 0. A resumed run starts with the full time."""
         return max(0.0, self.limits.seconds - self.elapsed_seconds)
 
     @property
@@ -87,17 +87,17 @@ class Meter:
         return int(self.limits.tokens * (1.0 - self.reserved_share)) - self.spent.tokens
 
     def count_search(self) -> None:
-        """Count one search. Raises BudgetExhausted when there is none left."""
+        """Count one search. Raises BudgetExhausted if none is left."""
         if not self.searches_left:
             raise BudgetExhausted(f"All {self.limits.searches} searches of this profile are used.")
         self._run = replace(self._run, searches=self._run.searches + 1)
 
     def grant_searches(self) -> None:
-        """Allow as many searches again as the profile does: who goes on with them needs no model to pay for."""
+        """Allow the profile's number of searches again, for a continuation that needs no model to pay for."""
         self.limits = replace(self.limits, searches=self.spent.searches + self.limits.searches)
 
     def admit(self, tokens_in: int, tokens_out: int = 0) -> None:
-        """Ask before a call that would read and write about this many tokens. Raises BudgetExhausted."""
+        """Check the budget before a call of about this many tokens. Raises BudgetExhausted."""
         if tokens_in + tokens_out > self.room:
             raise BudgetExhausted(f"The {self.limits.tokens:,} tokens of this profile are used.")
         cost = self.spent.cost + self.prices.cost(tokens_in, tokens_out)
@@ -107,7 +107,7 @@ class Meter:
             raise BudgetExhausted(f"The {self.limits.seconds:g} seconds of this profile are over.")
 
     def count_call(self, tokens_in: int, tokens_out: int, *, cached: int = 0, calls: int = 1) -> None:
-        """Count one reply of the model, and the ``calls`` that were sent for it."""
+        """Count one reply of the model, and the ``calls`` made to get it."""
         self._run = replace(
             self._run,
             calls=self._run.calls + calls,
@@ -118,11 +118,11 @@ class Meter:
         )
 
     def blame(self, cause: str) -> None:
-        """Keep what was wrong at the model's endpoint, for the one who runs it."""
+        """Record a problem at the model endpoint, for the operator."""
         if cause not in self.causes:
             self.causes.append(cause)
 
     def notice(self, text: str) -> None:
-        """Something to say once below the answer."""
+        """Add a notice to show once below the answer."""
         if text not in self.notices:
             self.notices.append(text)

@@ -1,4 +1,4 @@
-"""How a channel is set up, by its id: what admins chose there, over the defaults of the whole installation."""
+"""Channel settings by channel id: the choices of its admins, on top of the installation's defaults."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -15,15 +15,15 @@ E = TypeVar("E", bound=StrEnum)
 
 
 class ReplyStyle(StrEnum):
-    """How an answer appears where a question was asked."""
+    """Where and to whom an answer is shown."""
 
     THREAD = "thread"
-    PRIVATE = "private"  # for the asker's eyes only, with a button that shares it
+    PRIVATE = "private"  # only to the asker, with a button that shares it
     CHANNEL = "channel"  # in the channel itself, as a reply to the question
 
 
 class Confidence(StrEnum):
-    """How sure an answer has to be before it is given to somebody who has not asked us."""
+    """How sure an unsolicited answer has to be before it is posted."""
 
     OFF = "off"
     LOW = "low"
@@ -31,15 +31,15 @@ class Confidence(StrEnum):
     HIGH = "high"
 
 
-NEVER = 0.0  # no answer to a question that is put to nobody in particular
-LEAST_CONFIDENCE = 0.5  # below even odds nobody wants to be answered unasked
+NEVER = 0.0  # never answer questions that do not address the bot
+LEAST_CONFIDENCE = 0.5  # an unsolicited answer must be more likely right than wrong
 MOST_OF_A_LIMIT = 1_000_000
 LONGEST_INSTRUCTIONS = 500  # characters
 THRESHOLDS = {Confidence.LOW: 0.7, Confidence.MEDIUM: 0.8, Confidence.HIGH: 0.9}
 
 
 def parse_threshold(text: str) -> float | None:
-    """Return a threshold from a word or a number from 0.5 to 1; ``NEVER`` for *off*, None for what is neither."""
+    """Return the threshold for a word or a number from 0.5 to 1; ``NEVER`` for *off*, None for anything else."""
     word = text.strip().casefold()
     if word == Confidence.OFF:
         return NEVER
@@ -54,7 +54,7 @@ def parse_threshold(text: str) -> float | None:
 
 
 def parse_limit(text: str) -> float | None:
-    """Return a limit from a number, 0 for none; None for what is no number from 0 to a million."""
+    """Return a limit from 0 (no limit) to a million; None for any other text."""
     try:
         number = float(text.strip().replace(",", "."))
     except ValueError:
@@ -68,37 +68,37 @@ def _parse_whole(text: str) -> int | None:
 
 
 def threshold_name(threshold: float) -> str:
-    """Return a threshold as it is written: by its word where it has one."""
+    """Return the text of a threshold: its word if it has one, otherwise the number."""
     words = {value: name.value for name, value in THRESHOLDS.items()} | {NEVER: Confidence.OFF.value}
     return words.get(threshold) or f"{threshold:g}"
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelSettings:
-    """What applies in one place. ``bases`` None: every base its audience may see."""
+    """The settings in force in one place. ``bases`` None: every base that its audience may see."""
 
     policy: AnswerPolicy = field(default_factory=AnswerPolicy)
     bases: frozenset[str] | None = None
     reply_style: ReplyStyle = ReplyStyle.THREAD
-    handoff: str = ""  # the group or role that *Ask a person* calls
-    auto_answer: float = NEVER  # the least confidence at which a question that nobody put to us is answered
-    forum_posts: bool = False  # whether every new post of a forum is answered
-    proposal_digest: bool = False  # once a day it is said here how many proposals wait
+    handoff: str = ""  # the group or role that *Ask a person* mentions
+    auto_answer: float = NEVER  # confidence threshold for questions that do not address the bot
+    forum_posts: bool = False  # answer every new post of a forum
+    proposal_digest: bool = False  # post here once a day how many proposals wait
     standing_answers: bool = False  # people get a notice when an answer that they got here changes
-    closed_to_partners: bool = False  # where another organization reads too: of open bases only the chosen are read
+    closed_to_partners: bool = False  # shared with another organization: of the open bases, use only the chosen ones
 
     @property
     def answers_privately(self) -> bool:
-        """Whether only the asker sees an answer, where nothing else was said."""
+        """Whether answers are private by default."""
         return self.reply_style is ReplyStyle.PRIVATE
 
     @property
     def answers_unasked(self) -> bool:
-        """Whether questions in the channel are answered that do not name us: never where answers are private."""
+        """Whether questions that do not mention the bot are answered. Never if answers are private."""
         return self.auto_answer > NEVER and not self.answers_privately
 
     def to_mapping(self) -> dict[str, str]:
-        """As the store keeps it."""
+        """Return the settings as text by name, for the store."""
         holders: dict[str, object] = {name: self.policy if name in _OF_POLICY else self for name in _AT_REST}
         holders |= dict.fromkeys(_OF_LIMITS, self.policy.limits)
         return {name: write(getattr(holders[name], name)) for name, (_, write) in _AT_REST.items()}
@@ -106,7 +106,7 @@ class ChannelSettings:
 
 @dataclass(frozen=True, slots=True)
 class ChosenSettings:
-    """What was chosen in one place. None: nothing was, so that what is wider applies."""
+    """The choices made in one place. None: not chosen, so that the wider settings apply."""
 
     profile: Profile | None = None
     behaviour: Behaviour | None = None
@@ -115,7 +115,7 @@ class ChosenSettings:
     languages: tuple[str, ...] | None = None
     follow_ups: bool | None = None
     instructions: str | None = None
-    person_answers: int | None = None  # a day, as the following; 0: no limit
+    person_answers: int | None = None  # a day, like the next two; 0: no limit
     channel_answers: int | None = None
     channel_money: float | None = None
     bases: frozenset[str] | None = None
@@ -129,22 +129,22 @@ class ChosenSettings:
 
     @classmethod
     def of(cls, settings: ChannelSettings) -> "ChosenSettings":
-        """Return all of these settings, chosen."""
+        """Return these settings with every one of them chosen."""
         return cls.from_mapping(settings.to_mapping())
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, str]) -> "ChosenSettings":
-        """From what the store keeps. What is no known value was not chosen."""
+        """Return the choices from the store's texts. An unknown value counts as not chosen."""
         return cls(**{name: read(values[name]) for name, (read, _) in _AT_REST.items() if name in values})
 
     def to_mapping(self) -> dict[str, str]:
-        """As the store keeps it: what was chosen, by name."""
+        """Return the chosen settings as text by name, for the store."""
         chosen = {name: getattr(self, name) for name in _AT_REST}
         return {name: write(chosen[name]) for name, (_, write) in _AT_REST.items() if chosen[name] is not None}
 
 
 def channel_settings(default: ChannelSettings, *layers: ChosenSettings) -> ChannelSettings:
-    """Return the default with what each layer chose over it: a category's, then its channel's."""
+    """Return the defaults overridden by each layer in order: the category's, then the channel's."""
     chosen = {name: value for layer in layers for name, value in _fields(layer) if value is not None}
     policy = {name: chosen.pop(name) for name in _OF_POLICY if name in chosen}
     policy["limits"] = replace(
@@ -159,12 +159,12 @@ _SENDS = re.compile(r"\s*(?P<topics>[^\n]{1,200}?)\s*(?:->|=>|→)\s*(?P<place>[
 
 
 def wishes_in(instructions: str) -> str:
-    """Return what only a model can honour of instructions: the lines that do not say where to send people."""
+    """Return the instructions for the model: all lines except those that say where to send people."""
     return "\n".join(line for line in instructions.splitlines() if not _SENDS.fullmatch(line)).strip()
 
 
 def where_to_send(instructions: str, question: str) -> tuple[str, ...]:
-    """Return, for each line *topic, topic -> place* whose topic the question names, what is said below its answer."""
+    """Return the referral notices for the question: one for each line *topic, topic -> place* whose topic it names."""
     asked, said = set(content_words(question)), []
     for found in filter(None, map(_SENDS.fullmatch, instructions.splitlines())):
         for topic in split_names(found["topics"]):
@@ -179,7 +179,7 @@ def _fields(chosen: ChosenSettings) -> list[tuple[str, Any]]:
 
 
 def _named(kinds: Iterable[CheckpointKind], text: str) -> list[CheckpointKind]:
-    """Return those that a list names: as kinds, since Pydantic warns of their plain names."""
+    """Return the kinds that a list names. As enum members, because Pydantic warns about plain strings."""
     names = split_names(text)
     return [kind for kind in kinds if kind in names]
 
@@ -197,7 +197,7 @@ def _one_of(kind: type[E], value: str | None) -> E | None:
 
 
 _YES_OR_NO = (lambda text: text == "yes", lambda value: "yes" if value else "no")
-_AT_REST: Mapping[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {  # how each is read and written
+_AT_REST: Mapping[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {  # (parse, format) of each setting
     "profile": (partial(_one_of, Profile), str),
     "behaviour": (partial(_one_of, Behaviour), str),
     "checkpoints": (lambda text: frozenset(_named(ALL_CHECKPOINTS, text)), lambda kinds: ",".join(sorted(kinds))),

@@ -1,4 +1,4 @@
-"""The time, as something that can be handed in, and the days of an installation."""
+"""An injectable clock, and the days of an installation."""
 
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta, tzinfo
@@ -6,24 +6,24 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """The time, so that tests can own it."""
+    """A clock that tests can replace."""
 
     def now(self) -> datetime:
-        """Return the current time, aware, in UTC."""
+        """Return the current time, timezone-aware, in UTC."""
 
     def monotonic(self) -> float:
-        """Seconds that only ever grow."""
+        """Return monotonic seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """The days of an installation, which begin at midnight in its time zone; None: the machine's."""
+    """The days of an installation. They begin at midnight in ``zone``; None: the machine's time zone."""
 
     clock: Clock
     zone: tzinfo | None = None
 
     def today(self, *, ago: int = 0) -> str:
-        """Return the date of today, or of so many days ago, in ISO."""
+        """Return today's date, or that of ``ago`` days earlier, in ISO format."""
         return (self.clock.now().astimezone(self.zone).date() - timedelta(days=ago)).isoformat()
 
     def ends_at(self) -> datetime:
@@ -33,5 +33,5 @@ class Days:
 
     @property
     def end(self) -> str:
-        """When today ends, for people: the time with its zone."""
+        """The end of today as people read it: the time with its zone."""
         return f"{self.ends_at():%H:%M %Z}"

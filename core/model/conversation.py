@@ -1,4 +1,4 @@
-"""Who talks where: threads, turns, people, and the audience that bounds the evidence."""
+"""Conversations: threads, turns, people, and the audience that limits which evidence may be used."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,7 +11,7 @@ from core.model.principals import channel_principal
 
 @dataclass(frozen=True, slots=True)
 class ThreadKey:
-    """Where one conversation lives. ``space`` is the workspace or guild; empty parts are allowed."""
+    """The key of a conversation. ``space`` is the workspace or guild; empty parts are allowed."""
 
     platform: str
     space: str
@@ -29,45 +29,45 @@ class ThreadKey:
 
     @property
     def place(self) -> str:
-        """The channel, qualified: the id under which settings and grants know it."""
+        """The channel's qualified id, which settings and grants use."""
         return channel_principal(self.platform, self.space, self.channel)
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Someone on a platform. ``id`` is qualified (``platform:space/id``), so that two platforms never collide."""
+    """A person on a platform. ``id`` is qualified (``platform:space/id``), so that ids never collide."""
 
     id: str
     name: str = ""
 
 
-# Stands where somebody who was forgotten is named in work that goes on without them: a job, a decision, a schedule.
+# Replaces the name of a forgotten person in work that continues without them: a job, a decision, a schedule.
 FORGOTTEN = Person("forgotten", "someone who was forgotten since")
 
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Who will be able to read an answer, as the principals that grants may name.
+    """The people who will be able to read an answer, as the principals that grants may name.
 
-    A channel, a role, a group or a person is a principal. Everybody in the audience must be allowed to see the
-    evidence, so a channel's audience holds the channel itself and what all its readers share, never what one has.
+    A channel, a role, a group or a person is a principal. Everyone in the audience must be allowed to see the evidence.
+    So a channel's audience contains the channel and what all its readers share, never what only one reader has.
     """
 
     principals: frozenset[str] = frozenset()
-    unrestricted: bool = False  # the operator at the terminal, who owns the data directory anyway
-    public: bool = False  # everybody of the workspace or server may read there: what is said there is no secret
-    open_bases: frozenset[str] | None = None  # of the bases that are open to everyone only these; None: all
-    administers: bool = False  # an admin's eyes alone: every base, but of a source's mirrored ones only those granted
+    unrestricted: bool = False  # the operator at the terminal, who owns the data directory
+    public: bool = False  # everyone in the workspace or server may read there
+    open_bases: frozenset[str] | None = None  # the only open bases that it may read; None: all of them
+    administers: bool = False  # one admin: every base, except mirrored bases not granted to them
 
     @property
     def is_shared(self) -> bool:
-        """Whether a place reads along: what one person alone may read is not for it."""
+        """Whether the audience is a channel, which may not see what only one person may read."""
         held = self.principals
         return any(":channel:" in one for one in held) and not any(":user:" in one for one in held)
 
 
 class Role(StrEnum):
-    """Whether a message of the surrounding thread was a person's or ours."""
+    """The author of a message in the surrounding thread: a person or the bot."""
 
     PERSON = "person"
     ASSISTANT = "assistant"
@@ -75,9 +75,9 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ContextMessage:
-    """An earlier message of the thread we were pulled into, or a file that hangs on the question.
+    """An earlier message of a thread that the bot joined, or a file attached to the question.
 
-    ``unread`` says why a file has no text; empty where it has.
+    ``unread`` says why a file has no text; empty if it has text.
     """
 
     author: str
@@ -88,7 +88,7 @@ class ContextMessage:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One question and its outcome, as the thread remembers it."""
+    """One question and its outcome, as kept in the thread."""
 
     question: str
     answer: str
@@ -96,7 +96,7 @@ class Turn:
     asker: Person
     at: datetime
     trace_id: str
-    rewritten: str = ""  # the self-contained question that was searched for; empty when nothing was
+    rewritten: str = ""  # the self-contained question that was searched; empty if no search was made
     citations: tuple[Citation, ...] = ()
     knowledge_bases: frozenset[str] = (
         frozenset()
@@ -104,28 +104,28 @@ class Turn:
 
     @property
     def source_bases(self) -> tuple[str, ...]:
-        """The bases that it cites; where it cites nothing, those that its words may come from."""
+        """The bases that it cites. If it cites nothing, the bases that its words may come from."""
         cited = tuple(dict.fromkeys(citation.knowledge_base for citation in self.citations))
         return cited or tuple(sorted(self.knowledge_bases))
 
     def readable_by(self, visible: frozenset[str]) -> bool:
-        """Return whether nothing in this turn comes from a base that is not visible (any more)."""
+        """Return whether all bases that this turn draws on are (still) visible."""
         return self.knowledge_bases <= visible
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A turn as a follow-up leans on it: the question, the answer where it is known, the titles it cited."""
+    """The parts of a turn that a follow-up refers to: the question, the answer if known, and the cited titles."""
 
     question: str
     answer: str = ""
     titles: tuple[str, ...] = ()
-    is_settled: bool = True  # false where it was asked back, or parked, and left at that
+    is_settled: bool = True  # false if it ended with a question back or a parked inquiry
 
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """What the reasoner is shown of a conversation: a summary, recent turns, and older ones recalled."""
+    """The part of a conversation that the reasoner sees: a summary, recent turns, and older turns recalled."""
 
     key: ThreadKey
     turns: tuple[Turn, ...] = ()
@@ -141,7 +141,7 @@ class Thread:
         return self.turns[-1] if self.turns else None
 
     def readable_by(self, visible: frozenset[str]) -> "Thread":
-        """Return the same thread without any turn or summary that this audience may not read."""
+        """Return the thread without the turns and the summary that this audience may not read."""
         return replace(
             self,
             turns=tuple(turn for turn in self.turns if turn.readable_by(visible)),

@@ -1,18 +1,18 @@
-"""What documents are made of, before they are cut into passages: files, parsed blocks, conversations."""
+"""Document content before it is split into passages: files, parsed blocks, conversations."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-UPLOAD = "upload"  # a file without a place: one that is uploaded again under its name replaces the earlier one
+UPLOAD = "upload"  # a file without a location; uploading the same name again replaces it
 
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """A file whose bytes are at hand. Its format is recognised by ``name``.
+    """A file with its bytes. ``name`` determines its format.
 
-    ``source`` names it within its base, as ``Document.source`` does.
+    ``source`` identifies it within its base, as ``Document.source`` does.
     """
 
     source: str
@@ -22,14 +22,14 @@ class FileContent:
 
 
 class LocalFile(NamedTuple):
-    """A file on a disk, and the folder that was named to find it; ``root`` is ``path`` for a file named by itself."""
+    """A file on disk and the folder given to find it. For a single file, ``root`` is the same as ``path``."""
 
     path: Path
     root: Path
 
 
 class NamedFile(NamedTuple):
-    """A file on a disk with its source in one base."""
+    """A file on disk, with its source within one base."""
 
     path: Path
     source: str
@@ -37,30 +37,30 @@ class NamedFile(NamedTuple):
 
 
 def folder_origin(installation: str, folder: str) -> str:
-    """Return the origin of what was found in this absolute folder of this installation."""
+    """Return the origin of files from this absolute folder of this installation."""
     return f"{installation}:{folder}"
 
 
 def folder_of(origin: str) -> str:
-    """Return the absolute folder, or the file named by itself, of an origin; empty for what comes from no folder."""
+    """Return the absolute folder or single file of an origin; empty if it does not come from a folder."""
     return origin.partition(":")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of Markdown that came from one place of the file.
+    """Markdown from one place of a file.
 
-    Headings are '#' lines (outside code fences), tables are pipe tables, code is fenced. A heading stays in
-    force for the blocks after it: a PDF page does not repeat the heading that began on the page before.
+    Headings are '#' lines (outside code fences), tables are pipe tables, code is fenced. A heading also applies to the
+    blocks after it: a PDF page does not repeat the heading that began on the page before.
 
     Attributes:
         text: the Markdown itself.
         page: 1-based page (PDF) or slide (PPTX).
-        label: what to call the place otherwise: 'Prices!A2:D20', 'slide 3', an archive member's path.
+        label: name of the place: 'Prices!A2:D20', 'slide 3', an archive member's path.
         first_line: 1-based line of the source that the first line of `text` corresponds to, for formats made
             of lines (Markdown, text, RST, code, CSV, JSONL).
-        lines: the line of the source that each line of `text` came from, where they do not count on from
-            `first_line` one to one: where a heading, a fence or a table's header was added (code, CSV, JSONL).
+        lines: source line of each line of `text`, if they do not simply count up from `first_line` because a
+            heading, a fence or a table header was added (code, CSV, JSONL).
     """
 
     text: str
@@ -70,7 +70,7 @@ class Block:
     lines: tuple[int, ...] = ()
 
     def source_line(self, offset: int) -> int | None:
-        """Return the 1-based line of the source for a line of `text` counted from 0; None where the format has none."""
+        """Return the 1-based source line for a 0-based line of `text`; None if the format has no lines."""
         if self.lines:
             return self.lines[min(offset, len(self.lines) - 1)]
         return None if self.first_line is None else self.first_line + offset
@@ -78,7 +78,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class PicturePage:
-    """A page that is a picture, by its number from 1; ``member`` is the path of its file within an archive."""
+    """A page that is a picture; its number counts from 1. ``member`` is the path of its file within an archive."""
 
     number: int
     member: str = ""
@@ -86,17 +86,17 @@ class PicturePage:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """A whole file, read.
+    """A completely parsed file.
 
     Attributes:
-        title: what the document calls itself, else the file's name without its ending.
-        blocks: in reading order, none blank; empty only where all there is are pictures.
-        media_type: what the bytes turned out to be, whatever the name said.
-        modified: ISO date or date and time stated by the document itself, else None.
-        url: the link that the document states for itself, when it is plain http(s), else None.
-        notes: what a person should know about the reading: 'pages 3 and 4 have no text layer'.
-        picture_pages: pages that are pictures and were not read: text recognition may read them.
-        uncomputed: formulas of a workbook that have no value: a spreadsheet program may compute them.
+        title: the document's own title, otherwise the file name without extension.
+        blocks: in reading order, none blank; empty only if the document has nothing but pictures.
+        media_type: detected from the bytes, not from the name.
+        modified: ISO date, or date and time, that the document states; None if it states none.
+        url: the document's own link, if it states one and it is plain http(s); otherwise None.
+        notes: parsing problems to report to a person: 'pages 3 and 4 have no text layer'.
+        picture_pages: pages that are pictures and were not read; OCR may read them.
+        uncomputed: number of workbook formulas without a value; a spreadsheet program may compute them.
     """
 
     title: str
@@ -109,23 +109,23 @@ class ParsedDocument:
     uncomputed: int = 0
 
 
-MOST_MESSAGES = 2_000  # of one conversation
+MOST_MESSAGES = 2_000  # in one conversation
 MOST_CHARACTERS = 400_000
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptMessage:
-    """One message. ``text`` is plain or Markdown, names written out instead of the platform's own codes."""
+    """One message. ``text`` is plain or Markdown, with names in place of the platform's ids."""
 
     author: str
     at: datetime
     text: str
-    id: str = ""  # the platform's own
+    id: str = ""  # the platform's message id
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A thread, or a stretch of a channel. ``source`` is its stable name within a base, ``permalink`` leads back."""
+    """A thread or part of a channel. ``source`` is its stable name within a base; ``permalink`` links to it."""
 
     source: str
     title: str
@@ -134,7 +134,7 @@ class Conversation:
 
 
 def as_markdown(conversation: Conversation) -> bytes:
-    """Return the conversation as Markdown in UTF-8; what is beyond the bounds is left out, and the end says so."""
+    """Return the conversation as UTF-8 Markdown. It is cut at the limits, and then ends with a note."""
     lines = [f"# {' '.join(conversation.title.split())}", ""]
     size = 0
     left_out = len(conversation.messages)
@@ -151,7 +151,7 @@ def as_markdown(conversation: Conversation) -> bytes:
 
 
 def first_line(conversation: Conversation, most: int) -> str:
-    """Return who said what first, in one plain line of at most so many characters."""
+    """Return the first messages with their authors in one plain line of at most ``most`` characters."""
     words: list[str] = []
     for said in conversation.messages:
         words += [f"{said.author}:", *said.text.split()]

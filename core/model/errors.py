@@ -5,33 +5,33 @@
     │   └── IndexMismatch        the index was written with another model or dimension
     ├── Unavailable              something outside does not answer
     │   ├── StoreUnavailable     Redis or Milvus
-    │   │   ├── StoreRefused     it answers, and does not let us in as we are configured
+    │   │   ├── StoreRefused     it refuses our credentials or settings
     │   │   └── DiskFull         the disk below it is full
     │   ├── ModelUnavailable     the model endpoint: refused, timed out, rate limited, breaker open
     │   │   └── ModelMisbehaved  it answered, but with nothing usable
     │   ├── PlatformUnavailable  a chat platform
-    │   └── SourceUnavailable    a place where a team keeps documents; ``after``: seconds until it may be asked again
-    │       └── SourceRefused    it answers, and refuses the token
-    │           └── RightMissing the token is good, and may not do this
+    │   └── SourceUnavailable    a place where a team keeps documents; ``after``: seconds until a retry is allowed
+    │       └── SourceRefused    it refuses the token
+    │           └── RightMissing the token is valid but lacks this permission
     ├── BudgetExhausted          a cap on searches, tokens, seconds or money is reached
-    ├── NotFound                 a document, checkpoint, trace or knowledge base that is not there
+    ├── NotFound                 a document, checkpoint, trace or knowledge base does not exist
     ├── Denied                   this person may not do this
-    ├── AlreadyDone              it can be done once, and was
+    ├── AlreadyDone              it can be done only once, and was done
     ├── DocumentRejected         a file that cannot become knowledge, with its reason
     ├── FetchRefused             a link that must not or could not be fetched, with its reason
     ├── LeaseLost                another worker has taken this thread over
-    └── Busy                     a bound is reached; try again later
+    └── Busy                     a limit is reached; try again later
 
 Every message is one line that a person can read; ``remedy`` says what to do about it.
 """
 
 from enum import StrEnum
 
-WENT_WRONG = "Something went wrong on my side. Please try again."  # of what nobody foresaw; the log says what
+WENT_WRONG = "Something went wrong on my side. Please try again."  # for unexpected errors; the log has the details
 
 
 class FootnoteError(Exception):
-    """Anything that Footnote itself reports, in one line, with a remedy where there is one."""
+    """Base of all errors that Footnote reports: one line, with a remedy if there is one."""
 
     def __init__(self, message: str, *, remedy: str | None = None) -> None:
         super().__init__(message)
@@ -51,7 +51,7 @@ class IndexMismatch(ConfigurationError):
 
 
 class Unavailable(FootnoteError):
-    """Something outside does not answer."""
+    """An external service does not answer."""
 
 
 class StoreUnavailable(Unavailable):
@@ -59,18 +59,18 @@ class StoreUnavailable(Unavailable):
 
 
 class StoreRefused(StoreUnavailable):
-    """A store answers, and does not let us in: no waiting mends that, other settings do."""
+    """A store refuses the connection. Retrying does not help; other settings do."""
 
 
 class DiskFull(StoreUnavailable):
-    """The disk of a folder of ours is full. Nothing more is written there until somebody makes room."""
+    """The disk of one of our folders is full. No writes succeed there until someone frees space."""
 
     def __init__(self, folder: object) -> None:
         super().__init__(f"The disk of {folder} is full.", remedy="Make room on it.")
 
 
 class ModelFailure(StrEnum):
-    """What was wrong at a model endpoint, for metrics and for the one who runs it."""
+    """Failures of a model endpoint, for metrics and the operator."""
 
     DNS = "dns"
     TLS = "tls"
@@ -85,14 +85,14 @@ class ModelFailure(StrEnum):
     SERVER = "server"
     LOADING = "loading"
     MEMORY = "memory"
-    NETWORK = "network"  # something between us and it: a firewall, a proxy
+    NETWORK = "network"  # something in between: a firewall, a proxy
     REGION = "region"
     REFUSED = "refused request"
     REFUSED_TEXT = "refusal"
     LENGTH = "length"
     MALFORMED = "malformed"
-    UNRELIABLE = "unreliable"  # it judges what it has not read
-    BUDGET = "budget"  # nothing is wrong there: what a day may cost is spent
+    UNRELIABLE = "unreliable"  # it gives verdicts on text that it has not read
+    BUDGET = "budget"  # the endpoint is fine; the day's budget is spent
     OTHER = "other"
 
 
@@ -113,7 +113,7 @@ class PlatformUnavailable(Unavailable):
 
 
 class SourceUnavailable(Unavailable):
-    """A source that a connector reads does not answer, or wants to be asked later: ``after`` so many seconds."""
+    """A connector's source does not answer, or asks to retry after ``after`` seconds."""
 
     def __init__(self, message: str, *, remedy: str | None = None, after: float = 0.0) -> None:
         super().__init__(message, remedy=remedy)
@@ -121,15 +121,15 @@ class SourceUnavailable(Unavailable):
 
 
 class SourceRefused(SourceUnavailable):
-    """A source refuses the token, or something that the token may not do: retrying does not help."""
+    """A source refuses the token, or an action that the token does not permit. Retrying does not help."""
 
 
 class SettingsRefused(SourceRefused):
-    """A source does not accept what it was asked for: by a setting, or by a cursor that has expired."""
+    """A source rejects a request because of a setting or an expired cursor."""
 
 
 class RightMissing(SourceRefused):
-    """A source knows the token, which may not do this."""
+    """A source accepts the token, but the token lacks the permission for this."""
 
 
 class BudgetExhausted(FootnoteError):
@@ -137,7 +137,7 @@ class BudgetExhausted(FootnoteError):
 
 
 class NotFound(FootnoteError):
-    """A document, checkpoint, trace or knowledge base that is not there."""
+    """A document, checkpoint, trace or knowledge base does not exist."""
 
 
 class Denied(FootnoteError):
@@ -145,31 +145,31 @@ class Denied(FootnoteError):
 
 
 class AlreadyDone(FootnoteError):
-    """It can be done once, and was."""
+    """It can be done only once, and was done."""
 
 
 class DocumentRejected(FootnoteError):
-    """A file that cannot become knowledge; the message is the reason."""
+    """A file that cannot be indexed; the message is the reason."""
 
 
 class NoText(DocumentRejected):
-    """A file that is in order and says nothing: empty, blank, or without text. Left out, and no failure."""
+    """A valid file without text. It is skipped, which is not a failure."""
 
 
 class FetchRefused(FootnoteError):
-    """A link that must not or could not be fetched; the message is the reason."""
+    """A link that must not be fetched, or could not be; the message is the reason."""
 
 
 class LeaseLost(FootnoteError):
-    """Another worker has taken this thread over; what this one holds is stale."""
+    """Another worker has taken over this thread; this worker's state is stale."""
 
 
 class Busy(FootnoteError):
-    """A bound is reached; try again later."""
+    """A limit is reached; try again later."""
 
 
 def first_of_ours(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the first failure in a group, however deep, that is one of these; else the group itself."""
+    """Return the first FootnoteError in a group, at any depth; otherwise the group itself."""
     for failure in failures.exceptions:
         found = first_of_ours(failure) if isinstance(failure, BaseExceptionGroup) else failure
         if isinstance(found, FootnoteError):

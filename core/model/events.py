@@ -1,7 +1,7 @@
-"""The typed events that every run streams: what an answer view renders and what a trace keeps.
+"""Typed events of a run, which answer views render and traces keep.
 
-Each class's ``kind`` is its name on the wire. Consumers ``match`` on the class and end in ``assert_never``, so that a
-new event fails type checking until every answer view shows it or says that it does not.
+Each class's ``kind`` is its name on the wire. Consumers ``match`` on the class and end in ``assert_never``. So a new
+event fails type checking until every answer view handles it.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from core.model.inquiry import Checkpoint
 
 @dataclass(frozen=True, slots=True)
 class AgentStarted:
-    """The question was taken up (or, ``resumed``, taken up again)."""
+    """Work on the question began, or continued if ``resumed``."""
 
     trace_id: str
     question: str
@@ -25,7 +25,7 @@ class AgentStarted:
 
 @dataclass(frozen=True, slots=True)
 class RoutingDecided:
-    """Whether to search, and why; ``queries`` are the self-contained rewrites."""
+    """The decision whether to search, and why. ``queries`` are the self-contained rewrites."""
 
     needs_retrieval: bool
     reason: str
@@ -39,7 +39,7 @@ class RetrievalStarted:
 
     iteration: int
     query: str
-    where: str = ""  # a base or a source, when not everything visible
+    where: str = ""  # a base or a source; empty: everything visible
     kind: Literal["AGENT_RETRIEVAL_STARTED"] = "AGENT_RETRIEVAL_STARTED"
 
 
@@ -71,7 +71,7 @@ class RerankingCompleted:
 
 @dataclass(frozen=True, slots=True)
 class GradingCompleted:
-    """Evidence was graded; ``average`` is of 1 to 10. ``why`` explains the best grades, for a trace."""
+    """Evidence was graded; ``average`` is from 1 to 10. ``why`` explains the best grades, for a trace."""
 
     total: int
     relevant: int
@@ -96,13 +96,13 @@ class CheckpointReached:
     """The inquiry is parked until a person chooses."""
 
     checkpoint: Checkpoint
-    answer: Answer  # outcome parked or clarified: what to show meanwhile
+    answer: Answer  # its outcome is parked or clarified; shown until the choice
     kind: Literal["AGENT_CHECKPOINT"] = "AGENT_CHECKPOINT"
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationStarted:
-    """The answer begins to be written from this many pieces of evidence."""
+    """Writing of the answer began, from this many pieces of evidence."""
 
     evidence: int
     kind: Literal["AGENT_GENERATION_STARTED"] = "AGENT_GENERATION_STARTED"
@@ -118,7 +118,7 @@ class AnswerDelta:
 
 @dataclass(frozen=True, slots=True)
 class AnswerReset:
-    """What was streamed so far is void; the text starts again."""
+    """The text streamed so far is void; the text starts again."""
 
     reason: str
     kind: Literal["ANSWER_RESET"] = "ANSWER_RESET"
@@ -136,19 +136,19 @@ class GenerationCompleted:
 
 @dataclass(frozen=True, slots=True)
 class HallucinationChecked:
-    """Every claim was held against its evidence."""
+    """Every claim was checked against its evidence."""
 
     is_grounded: bool
     confidence: float
     hallucinated_claims: tuple[str, ...]
     duration_ms: float
-    word_for_word: bool = False  # every claim is in its evidence as it is
+    word_for_word: bool = False  # every claim is verbatim in its evidence
     kind: Literal["AGENT_HALLUCINATION_CHECK"] = "AGENT_HALLUCINATION_CHECK"
 
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """Something the person should know: a fallback, a checkpoint set aside."""
+    """Something to tell the person, such as a fallback or a skipped checkpoint."""
 
     text: str
     kind: Literal["AGENT_NOTICE"] = "AGENT_NOTICE"
@@ -156,7 +156,7 @@ class Noticed:
 
 @dataclass(frozen=True, slots=True)
 class AgentCompleted:
-    """The one end of an inquiry that did not park or fail."""
+    """The end of every inquiry that was not parked and did not fail."""
 
     answer: Answer
     kind: Literal["AGENT_COMPLETED"] = "AGENT_COMPLETED"
@@ -164,7 +164,7 @@ class AgentCompleted:
 
 @dataclass(frozen=True, slots=True)
 class AgentFailed:
-    """It could not be answered. ``message`` is for the person; the trace has the rest."""
+    """The question could not be answered. ``message`` is for the person; the trace has the rest."""
 
     message: str
     trace_id: str
@@ -195,7 +195,7 @@ FinalEvent = CheckpointReached | AgentCompleted | AgentFailed
 
 @dataclass(frozen=True, slots=True)
 class TracedEvent:
-    """An event as a trace keeps it: with its time in seconds since the epoch."""
+    """An event in a trace, with its time in seconds since the epoch."""
 
     at: float
     event: AgentEvent

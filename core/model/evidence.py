@@ -1,4 +1,4 @@
-"""Evidence: passages found for an inquiry, graded, with ids that stay the same through the whole thread."""
+"""Evidence: passages found for an inquiry, with their grades and ids that stay the same throughout a thread."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ class Hit:
     """A passage that a search returned, with the score of every leg that found it.
 
     ``score`` is the fused score in [0, 1]; ``dense`` is a cosine in [-1, 1]; ``bm25`` is unbounded, as the index gives
-    it; ``rerank`` is a cross-encoder's probability in [0, 1]. ``None``: that leg did not find or judge the passage.
+    it; ``rerank`` is a cross-encoder's probability in [0, 1]. ``None``: that leg did not find or score the passage.
     """
 
     passage: Passage
@@ -23,10 +23,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """How well a passage answers the question, 1 to 10, and what it says in at most two sentences.
+    """How well a passage answers the question, from 1 to 10, and a summary of at most two sentences.
 
-    ``chance`` is the probability in [0, 1] that it answers, from a grader that tells it more finely than the score.
-    ``why`` says for a trace what the grade was worked out from, where the grader counts.
+    ``chance`` is the probability in [0, 1] that it answers, from graders that are more precise than the score. ``why``
+    explains, for a trace, how the grader computed the grade.
     """
 
     score: int
@@ -37,7 +37,7 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """An exact stretch of a passage."""
+    """A verbatim part of a passage."""
 
     text: str
     score: float
@@ -45,11 +45,11 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A passage in this thread's library. ``id`` is what ``[n]`` in a draft names."""
+    """A passage in this thread's library. ``[n]`` in a draft refers to ``id``."""
 
     id: int
     hit: Hit
-    query: str  # what found it in this inquiry; empty when it comes from an earlier turn
+    query: str  # the query that found it in this inquiry; empty if it is from an earlier turn
     grade: Grade | None = None
 
     @property
@@ -59,7 +59,7 @@ class Evidence:
 
 
 def first_of_each_document(hits: Iterable[Hit], but: Iterable[str]) -> tuple[Hit, ...]:
-    """Return the first hit of each document, in order, without the documents of these ids."""
+    """Return the first hit of each document, in order, without the documents with the ids in ``but``."""
     known, first = frozenset(but), dict[str, Hit]()
     for hit in hits:
         if hit.passage.document not in known:
@@ -67,16 +67,16 @@ def first_of_each_document(hits: Iterable[Hit], but: Iterable[str]) -> tuple[Hit
     return tuple(first.values())
 
 
-RANK_CONSTANT = 3  # of the fused order: small, because what one question gathers is eight to forty passages
+RANK_CONSTANT = 3  # k of reciprocal rank fusion: small, because one question gathers eight to forty passages
 MOST_FURTHER = 16  # documents
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceLibrary:
-    """Everything found so far, in the order it was found. Immutable; ids start at 1 and are never reused.
+    """All evidence so far, in the order it was found. Immutable; ids start at 1 and are never reused.
 
-    ``further`` is one hit of each document that was found behind these and that nobody has looked at: no evidence, but
-    what else there is.
+    ``further`` has one hit of each document that ranked lower and was not graded. These are not evidence, but show what
+    else exists.
     """
 
     items: tuple[Evidence, ...] = ()
@@ -95,7 +95,7 @@ class EvidenceLibrary:
     def add(
         self, hits: Iterable[Hit], query: str, further: Iterable[Hit] = ()
     ) -> tuple["EvidenceLibrary", tuple[Evidence, ...]]:
-        """Return the library with the hits it did not hold, and those additions. A known one keeps its better score."""
+        """Return the library with the new hits, and those additions. A known passage keeps its better score."""
         known = {item.passage.id: item for item in self.items}
         next_id = max((item.id for item in self.items), default=0) + 1
         added: list[Evidence] = []
@@ -117,28 +117,28 @@ class EvidenceLibrary:
         return replace(self, items=tuple(graded))
 
     def ungraded_items(self) -> tuple[Evidence, ...]:
-        """Return what this inquiry found and no grader has judged yet."""
+        """Return the evidence that this inquiry found and that has no grade yet."""
         return tuple(item for item in self.items if item.grade is None and item.query)
 
     def items_found(self) -> tuple[Evidence, ...]:
-        """Return what this inquiry found, whatever its grade."""
+        """Return the evidence that this inquiry found, whatever its grade."""
         return tuple(item for item in self.items if item.query)
 
     def carry_over(self) -> "EvidenceLibrary":
-        """Return the library as a new question begins with it: the ids stay, the grades were for another question."""
+        """Return the library for a new question: ids stay; grades go, because they were for another question."""
         return EvidenceLibrary(tuple(replace(item, query="", grade=None) for item in self.items))
 
     def relevant(self, cutoff: int) -> tuple[Evidence, ...]:
-        """Return what was graded at the cutoff or above, best first."""
+        """Return the evidence graded at or above the cutoff, best first."""
         return tuple(item for item in self.best_first() if item.grade is not None and item.grade.score >= cutoff)
 
     def best_first(self) -> tuple[Evidence, ...]:
-        """Return everything by what grader and search say together; what nobody has graded comes last.
+        """Return all evidence ranked by grade and search score together, ungraded evidence last.
 
-        Reciprocal rank fusion (Cormack et al. 2009) of the order by grade with the order by score: a grader looks at
-        one passage alone, a search at all of them by little. Between two that are equal by both together the search
-        decides; where there were several, whose scores are of different words, the grade. Measured in
-        docs/measurements.md.
+        Uses reciprocal rank fusion (Cormack et al. 2009) of the order by grade and the order by score: a grader sees
+        only one passage, a search compares all of them but knows little of each. Ties go to the search score if there
+        was one search. With several searches they go to the grade, because scores of different queries are not
+        comparable. Measured in docs/measurements.md.
         """
         by_score = sorted(self.items, key=lambda item: (-item.hit.score, item.id))
         by_grade = sorted(by_score, key=lambda item: -item.grade.score if item.grade else 0)
@@ -153,7 +153,7 @@ class EvidenceLibrary:
         return (*fused, *by_grade[len(graded) :])
 
     def readable_by(self, visible: frozenset[str]) -> "EvidenceLibrary":
-        """Return the library without passages of bases that this audience may not read."""
+        """Return the library without passages from bases that this audience may not read."""
         return EvidenceLibrary(
             tuple(item for item in self.items if item.passage.knowledge_base in visible),
             tuple(hit for hit in self.further if hit.passage.knowledge_base in visible),

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Health(StrEnum):
-    """How a check came out."""
+    """Results of a check."""
 
     OK = "ok"
     NOTE = "note"  # works, but a person should know
@@ -16,7 +16,7 @@ class Health(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     health: Health
@@ -26,7 +26,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class PlatformCheck:
-    """One thing that a platform's preflight looked at. Not ``fatal``: it works without, but less well."""
+    """The result of one preflight check of a platform. If not ``fatal``, the platform works without it, less well."""
 
     name: str
     ok: bool
@@ -36,18 +36,18 @@ class PlatformCheck:
     link: str = ""  # where the remedy begins
 
     def as_check(self) -> Check:
-        """Return it as a check of the doctor."""
+        """Return it as a check for ``footnote doctor``."""
         health = Health.OK if self.ok else Health.FAILED if self.fatal else Health.NOTE
         return Check(self.name, health, self.detail, self.remedy)
 
 
-TERMINAL = "terminal"  # where to set it up, instead of a platform: here alone
-MODEL = "model"  # only the model that writes the answers
+TERMINAL = "terminal"  # set up the terminal only, instead of a platform
+MODEL = "model"  # set up only the model that writes the answers
 
 
 @dataclass(frozen=True, slots=True)
 class TokenField:
-    """A token to ask for: the setting that keeps it, what the platform calls it, and how it ``looks``."""
+    """A token to ask for: its setting, its name on the platform, and what it looks like."""
 
     setting: str
     name: str
@@ -56,10 +56,11 @@ class TokenField:
 
 @dataclass(frozen=True, slots=True)
 class SetupStep:
-    """One thing for a person to do.
+    """One setup step for a person.
 
-    ``text`` says what, ``link`` where it is done, ``token`` what is brought back from there; ``until`` ends "go on
-    when", where only a look at the platform tells. Without an ``optional`` one it works as well, but for something.
+    ``text`` says what to do, ``link`` where, and ``token`` which token to bring back. ``until`` completes the sentence
+    "go on when", if only a check at the platform shows that the step is done. Setup also works without an ``optional``
+    step, but without that step's feature.
     """
 
     id: str
@@ -73,20 +74,20 @@ class SetupStep:
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A token as a person finds it. ``check`` asks the platform: its first check is about the token itself."""
+    """A token with its format and checks. ``check`` calls the platform; its first check is about the token itself."""
 
     field: TokenField
     shape: re.Pattern[str]
-    mistaken: Mapping[str, str]  # what the platform's other tokens begin with, and what they are
+    mistaken: Mapping[str, str]  # prefixes of the platform's other tokens, and what those are
     check: Callable[[str], Awaitable[Sequence[Check]]]
 
     def clean(self, pasted: str) -> str:
-        """Return the token alone, where it was pasted with its setting's name, in quotes, or after ``Bot``."""
+        """Return the bare token, without its setting's name, quotes or the prefix ``Bot``."""
         value = pasted.strip().removeprefix(f"{self.field.setting}=").strip("\"' ")
         return value.removeprefix("Bot ").strip()
 
     def find_mistake(self, value: str) -> str:
-        """Return why it cannot be this token, judged by its look alone; empty when it can."""
+        """Return why it cannot be this token, judged by its format only; empty if it can."""
         for beginning, what in self.mistaken.items():
             if value.startswith(beginning):
                 return f"That is {what}. The {self.field.name} {self.field.looks}."
@@ -95,7 +96,7 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a look at the platform found for a step, and the link by which it is mended."""
+    """The result of checking a step at the platform, and a link to fix it."""
 
     check: Check
     link: str = ""
@@ -103,10 +104,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class PlatformSetup:
-    """One platform's steps in order; the first makes the app and is done when there is a token of it.
+    """One platform's setup steps in order. The first creates the app and is done once there is a token of it.
 
-    ``first_messages`` are what to write in a channel then; ``credentials`` by their settings; ``findings`` by the
-    step's id, asked with the first credential's token: None where the platform could not be asked.
+    ``first_messages`` are messages to write in a channel afterwards. ``credentials`` are keyed by setting. ``findings``
+    are checks keyed by step id. They run with the first credential's token and return None if the platform did not
+    answer.
     """
 
     steps: Sequence[SetupStep]
@@ -116,11 +118,11 @@ class PlatformSetup:
 
     @property
     def first_setting(self) -> str:
-        """The setting whose token says that the app is there."""
+        """The setting whose token shows that the app exists."""
         return next(iter(self.credentials))
 
     def is_token(self, value: str) -> bool:
-        """Return whether this begins like a token of this platform, or is as long as one and looks like it."""
+        """Return whether this looks like a token of this platform, by its prefix or by its length and format."""
         return any(
             value.startswith(tuple(one.mistaken)) or (len(value) > 40 and one.shape.fullmatch(value) is not None)
             for one in self.credentials.values()
@@ -129,10 +131,10 @@ class PlatformSetup:
 
 @dataclass(frozen=True, slots=True)
 class SetupStepState:
-    """How a step is now.
+    """The current state of a step.
 
-    ``origin`` is where its token is set, empty where it is not; what is ``fixed`` there cannot be changed by the setup.
-    ``link`` is what the checks ask to open. None of it holds a token.
+    ``origin`` is where its token is set; empty if it is not. Setup cannot change a token that is ``fixed`` there.
+    ``link`` is a page that the checks ask to open. None of these fields contains a token.
     """
 
     done: bool
@@ -144,7 +146,7 @@ class SetupStepState:
 
 @dataclass(frozen=True, slots=True)
 class TokenOutcome:
-    """What became of a token that was given: kept in ``file``, or why not."""
+    """The result of submitting a token: saved in ``file``, or the reason why not."""
 
     kept: bool
     checks: tuple[Check, ...] = ()
@@ -154,7 +156,10 @@ class TokenOutcome:
 
 @dataclass(frozen=True, slots=True)
 class RunningOptions:
-    """How it is started and kept running: commands, and the file of a systemd ``unit``, empty where there is none."""
+    """Ways to start Footnote and keep it running.
+
+    They are commands, and the file of a systemd ``unit``, empty if there is none.
+    """
 
     start: str
     unit: str

@@ -1,4 +1,4 @@
-"""What platforms put into the inbox, in words that every platform shares."""
+"""Incoming events that platforms put into the inbox, in a common form."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,78 +12,78 @@ from core.model.json_codec import name_at_rest
 
 
 class ReplyMode(StrEnum):
-    """How an answer comes to be where it is."""
+    """Ways to post an answer."""
 
-    START = "start"  # in a thread that is started on the question
-    POST = "post"  # in the place itself: a thread, a forum post, a direct message
+    START = "start"  # in a new thread on the question
+    POST = "post"  # in the same place: a thread, a forum post, a direct message
     REPLY = "reply"  # in the channel, referring to the question
-    RESPONSE = "response"  # as the answer to an interaction, for all to see
-    PRIVATE = "private"  # the same, for one person's eyes
-    DIRECT = "direct"  # in a direct message, although it was asked elsewhere
+    RESPONSE = "response"  # as a public response to an interaction
+    PRIVATE = "private"  # as a response that only one person sees
+    DIRECT = "direct"  # in a direct message, although the question was asked elsewhere
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyTarget:
-    """``channel`` is where the question is; ``response`` and ``token`` are an interaction's."""
+    """Where to answer. ``channel`` is the question's channel; ``response`` and ``token`` belong to an interaction."""
 
     mode: Annotated[ReplyMode, name_at_rest("manner")] = ReplyMode.POST
     channel: str = ""
-    message: str = ""  # of an interaction its id
-    guild: str = ""  # the server or workspace, where the channel does not say it
+    message: str = ""  # for an interaction, its id
+    guild: str = ""  # the server or workspace, if the channel does not identify it
     asker: str = ""
     token: str = ""
     response: str = ""
     about: str = ""  # the message that the question refers to
-    edited: str = ""  # when the question was edited to read as it does, in seconds since the epoch
-    file: str = ""  # the address of a file that came with a command, and so hangs on no message
+    edited: str = ""  # time of the question's last edit, in seconds since the epoch
+    file: str = ""  # address of a file attached to a command, which has no message
 
 
 IN_THREAD = ReplyTarget()
 
-_FIRST_NAMES = {"ts": "message", "user": "asker"}  # as the first version kept some
+_FIRST_NAMES = {"ts": "message", "user": "asker"}  # old field names, from the first version
 
 
 def _as_kept_first(value: Any) -> Any:
     return {_FIRST_NAMES.get(name, name): one for name, one in value.items()} if isinstance(value, Mapping) else value
 
 
-KeptReplyTarget = Annotated[  # reads what every version kept, under the name that it has there
+KeptReplyTarget = Annotated[  # reads the stored form of every version
     ReplyTarget, BeforeValidator(_as_kept_first), name_at_rest("address")
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class FileReference:
-    """A file that hangs on a message; the platform fetches it by ``id``."""
+    """A file attached to a message; the platform fetches it by ``id``."""
 
     id: str
     name: str
     size: int = 0
 
 
-OUR_MENTION = "\N{OBJECT REPLACEMENT CHARACTER}"  # is in ``wording`` where a message mentions us
+OUR_MENTION = "\N{OBJECT REPLACEMENT CHARACTER}"  # marks a mention of the bot in ``wording``
 
 
 @dataclass(frozen=True, slots=True)
 class IncomingMessage:
-    """Something was said where we may answer. ``id`` is the message's own id: the same again is an edit of it."""
+    """A message that the bot may answer. ``id`` is the message's own id; the same id again is an edit."""
 
     id: str
     thread: ThreadKey
-    text: str  # without the mention of us
+    text: str  # without the mention of the bot
     asker: Person
     reply_target: KeptReplyTarget = IN_THREAD
     mentions_us: bool = False
     direct: bool = False
     mentions_others: bool = False
-    private: bool = False  # answer for this person's eyes only
+    private: bool = False  # show the answer only to this person
     edited: bool = False
     files: tuple[FileReference, ...] = ()
-    bases: tuple[str, ...] = ()  # only these knowledge bases, where the one who asks names some
-    in_channel: bool = False  # it is in a channel, in no thread, and does not name us
-    opens_post: bool = False  # a forum's post begins with it
-    wording: str = ""  # the text with OUR_MENTION where it mentions us; empty where it does not
-    suggested: bool = False  # pressed below an answer: it is in no message that others see
+    bases: tuple[str, ...] = ()  # search only these knowledge bases, if the asker names some
+    in_channel: bool = False  # in a channel, not in a thread, and without a mention of the bot
+    opens_post: bool = False  # the first message of a forum post
+    wording: str = ""  # the text with OUR_MENTION for each mention of the bot; empty without one
+    suggested: bool = False  # a suggestion button below an answer; no visible message contains it
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class IncomingChoice:
 
 @dataclass(frozen=True, slots=True)
 class Expiry:
-    """Nobody chose in time. ``question`` is the message that led to the checkpoint: it says where to answer."""
+    """A checkpoint expired without a choice. ``question`` led to the checkpoint and says where to answer."""
 
     checkpoint: str
     question: IncomingMessage
@@ -113,13 +113,13 @@ class Expiry:
 
     @property
     def reply_target(self) -> ReplyTarget:
-        """Where the question is answered."""
+        """Where to answer the question."""
         return self.question.reply_target
 
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """A question was deleted, possibly after its answer: what was posted for it goes with it."""
+    """A question was deleted, possibly after it was answered. Everything posted for it is deleted too."""
 
     question: IncomingMessage
 
@@ -128,24 +128,24 @@ Incoming = IncomingMessage | IncomingChoice | Expiry
 
 
 def question_of(incoming: Incoming) -> IncomingMessage:
-    """Return the message that is answered. Raises TypeError for a choice, which is shown where its question is."""
+    """Return the message to answer. Raises TypeError for a choice, which is shown in its question's answer view."""
     if isinstance(incoming, IncomingChoice):
         raise TypeError("A choice is shown in the answer view of its question.")
     return incoming.question if isinstance(incoming, Expiry) else incoming
 
 
 def person_in(incoming: Incoming) -> Person:
-    """Return who asked or chose."""
+    """Return the person who asked or chose."""
     return incoming.person if isinstance(incoming, IncomingChoice) else question_of(incoming).asker
 
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """What a person may do where they are, looked up on the server side."""
+    """A person's permissions in a place, looked up on the server side."""
 
     is_admin: bool = False
     principals: frozenset[str] = field(default_factory=frozenset)
-    is_moderator: bool = False  # of the channel: may remove what others write there
+    is_moderator: bool = False  # of the channel: may delete messages of others
 
 
 class MessageRoute(StrEnum):
@@ -154,7 +154,7 @@ class MessageRoute(StrEnum):
     ANSWER = "answer"
     ANSWER_IF_CERTAIN = "answer if certain"
     KEEP_QUIET = "keep quiet"
-    THANKED = "thanked"  # put to us, and asks nothing
+    THANKED = "thanked"  # addressed to the bot, but not a question
     MUTE = "mute"
     UNMUTE = "unmute"
     HELP = "help"

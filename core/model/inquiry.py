@@ -1,7 +1,7 @@
-"""One question being pursued: its plan, its evidence, its budget and, when parked, its checkpoint.
+"""The state of one question: its plan, evidence, budget and, if parked, its checkpoint.
 
-Everything here is frozen and serialises to JSON with ``json_codec``, so that an inquiry can end in one process and
-go on in another, days later.
+Everything here is frozen and serialises to JSON with ``json_codec``. So an inquiry can stop in one process and continue
+in another, days later.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from core.model.profile import Behaviour, Profile
 
 
 class Phase(StrEnum):
-    """The step that comes next."""
+    """The next step of an inquiry."""
 
     UNDERSTAND = "understand"
     GATHER = "gather"
@@ -28,7 +28,7 @@ class Phase(StrEnum):
     DONE = "done"
 
 
-# Grades run from 1 to 10; below the cutoff a passage is no evidence. Calibrated by research/measure/abstention.py.
+# Grades run from 1 to 10. A passage below the cutoff is not evidence. Calibrated by research/measure/abstention.py.
 CUTOFFS = {Behaviour.CONSERVATIVE: 6, Behaviour.BALANCED: 5, Behaviour.THOROUGH: 4}
 
 
@@ -47,7 +47,7 @@ DEFAULT_CHECKPOINTS = ALL_CHECKPOINTS - {CheckpointKind.SOURCES_FIRST}
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Hard caps of one inquiry. On a cap it composes from what it has; ``cost`` None means no price is configured."""
+    """Hard limits of one inquiry. At a limit it answers from what it has. ``cost`` None: no price is configured."""
 
     searches: int
     tokens: int
@@ -57,7 +57,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class DailyLimits:
-    """What one day may bring in one place; 0: no limit. A person's answers count wherever they ask."""
+    """Daily limits of a channel; 0: no limit. A person's answers count wherever they ask."""
 
     person_answers: int = 0
     channel_answers: int = 0
@@ -66,15 +66,15 @@ class DailyLimits:
 
 @dataclass(frozen=True, slots=True)
 class AnswerPolicy:
-    """How to go about questions in one place; channels differ in this."""
+    """How questions are answered in one place; channels may differ."""
 
     profile: Profile = Profile.BALANCED
     behaviour: Behaviour = Behaviour.BALANCED
     checkpoints: frozenset[CheckpointKind] = DEFAULT_CHECKPOINTS
-    sources_first: bool = False  # always show sources before answering here, whatever ``checkpoints`` says
+    sources_first: bool = False  # always show sources before answering, whatever ``checkpoints`` says
     languages: tuple[str, ...] = ()  # the languages to answer in; empty: the asker's
-    follow_ups: bool = False  # suggest below an answer what could be asked next
-    instructions: str = ""  # what an admin wishes of the answers there: tone, language, where to send people
+    follow_ups: bool = False  # suggest next questions below an answer
+    instructions: str = ""  # an admin's instructions: tone, language, where to send people
     limits: DailyLimits = DailyLimits()
 
 
@@ -97,7 +97,7 @@ class SearchSource:
 
 @dataclass(frozen=True, slots=True)
 class ListSources:
-    """Action: list what is there."""
+    """Action: list the sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,9 @@ SearchAction = SearchKnowledge | SearchSource | ListSources | ReadSection
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Plan: no search is needed; this is the reply. ``[n]`` in it may name evidence of earlier turns.
+    """Plan: reply without a search. ``[n]`` in the text may refer to evidence of earlier turns.
 
-    ``small_talk``: it answers a greeting, thanks and the like, which no document can.
+    ``small_talk``: the reply answers a greeting, thanks or the like, which documents cannot.
     """
 
     text: str
@@ -124,7 +124,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class AskBack:
-    """Plan or decision: the question is unclear; these are its readings, each a self-contained question."""
+    """Plan or decision: the question is unclear. ``options`` are its readings, each a self-contained question."""
 
     question: str
     options: tuple[str, ...] = ()
@@ -135,9 +135,9 @@ class AskBack:
 class Investigate:
     """Plan: search. ``question`` is self-contained; ``queries`` has one to three, one for each unrelated need.
 
-    ``reason`` is for people to read. ``resolved_from_thread``: what the message left out was put in from earlier turns,
-    and the planner knows so (a model's plan does not say it). ``leans_on``: the titles that the last answer cited,
-    where the question goes on with them.
+    ``reason`` is for people to read. ``resolved_from_thread``: the planner knows that it filled gaps in the message
+    from earlier turns (a model's plan does not say so). ``leans_on``: titles that the last answer cited, if the
+    question continues with them.
     """
 
     question: str
@@ -150,7 +150,7 @@ class Investigate:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Plan: no search; the person asks what there is to read, in all of it or in one base. The loop tells it."""
+    """Plan: no search; the person asks what can be read, in all bases or in one. The loop writes the reply."""
 
     knowledge_base: str | None
     reason: str = ""
@@ -161,14 +161,14 @@ Plan = Reply | AskBack | Investigate | Overview
 
 @dataclass(frozen=True, slots=True)
 class Sufficient:
-    """Decision: what is there answers the question."""
+    """Decision: the evidence answers the question."""
 
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Insufficient:
-    """Decision: this is missing, and these actions may find it. No actions: nothing better is known to try."""
+    """Decision: this is missing, and these actions may find it. No actions: there is nothing better to try."""
 
     missing: str
     actions: tuple[SearchAction, ...] = ()
@@ -179,42 +179,43 @@ Decision = Sufficient | Insufficient | AskBack
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """An action that was carried out and what came of it. ``new`` counts evidence not known before: 0 is a miss."""
+    """An executed action and its result. ``new`` counts evidence not known before: 0 is a miss."""
 
     action: Annotated[SearchAction, name_at_rest("move")]
     found: int = 0
     new: int = 0
-    note: str = ""  # what the model hears: an unknown name, a listing, a section's text
+    note: str = ""  # feedback for the model: an unknown name, a listing, a section's text
 
 
 class ChoiceId(StrEnum):
-    """What a choice of a checkpoint does, as its button carries it. Of a term or a reading there are several."""
+    """The effect of a checkpoint's choice, as its button sends it. There may be several for terms and readings."""
 
     KEEP = "keep"  # go on searching
-    ANSWER = "answer"  # from what there is
-    NARROW = "narrow"  # search within what the person adds
+    ANSWER = "answer"  # answer from the evidence so far
+    NARROW = "narrow"  # narrow the search by words that the person adds
     CAVEATS = "caveats"  # answer from weak evidence, marked as such
     STOP = "stop"
-    SHOW = "show"  # the sources, before an answer
-    OTHER = "other"  # none of the readings: the person says which
-    OWN_TERMS = "own-terms"  # search for what was typed
+    SHOW = "show"  # show the sources before an answer
+    OTHER = "other"  # none of the readings; the person types their own
+    OWN_TERMS = "own-terms"  # search for the terms typed
 
     @staticmethod
     def term(number: int) -> str:
-        """Of the button that searches for the proposed term of this number, from 1."""
+        """Return the id of the button that searches for proposed term ``number``, from 1."""
         return f"try-{number}"
 
     @staticmethod
     def reading(number: int) -> str:
-        """Of the button for the reading of this number, from 1."""
+        """Return the id of the button for reading ``number``, from 1."""
         return f"option-{number}"
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A button of a checkpoint. ``id`` is a ``ChoiceId``, or that of a term or a reading, which ``value`` carries.
+    """A button of a checkpoint.
 
-    ``asks_text`` opens a text field first.
+    ``id`` is a ``ChoiceId``, or the id of a term or reading, whose text is ``value``. ``asks_text`` opens a text field
+    first.
     """
 
     id: str
@@ -225,7 +226,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A place where the inquiry ended until a person chooses. ``found`` names sources, best first."""
+    """A point where the inquiry waits for a person's choice. ``found`` names sources, best first."""
 
     id: str
     kind: CheckpointKind
@@ -242,7 +243,7 @@ class Checkpoint:
 
     @property
     def progress(self) -> tuple[str, ...]:
-        """What a card says was found so far: nothing between readings, each of which says where it is from."""
+        """The sources that a card lists as found so far. None for CLARIFY, whose readings each name their source."""
         return () if self.kind is CheckpointKind.CLARIFY else self.found
 
     def may_be_answered_by(self, person: Person, *, is_admin: bool) -> bool:
@@ -250,7 +251,7 @@ class Checkpoint:
         return is_admin or person.id == self.asker.id
 
     def choice(self, pressed: str) -> Choice | None:
-        """Return the choice of this id, number (from 1) or label, whatever the case; None when there is none such."""
+        """Return the choice with this id, number (from 1) or label, ignoring case; None if there is none."""
         wanted = pressed.strip().casefold()
         for number, choice in enumerate(self.choices, 1):
             if wanted in {choice.id.casefold(), choice.label.casefold(), str(number)}:
@@ -270,22 +271,22 @@ class Inquiry:
     started_at: datetime
     phase: Phase = Phase.UNDERSTAND
     policy: Annotated[AnswerPolicy, name_at_rest("conduct")] = field(default_factory=AnswerPolicy)
-    bases: tuple[KnowledgeBase, ...] = ()  # those visible to the audience; re-read on every start and resume
+    bases: tuple[KnowledgeBase, ...] = ()  # bases visible to the audience; re-read on every start and resume
     plan: Plan | None = None
     searches: tuple[Search, ...] = ()
-    more_in_private: bool = False  # a connected source has documents that not everyone in the audience may read
+    more_in_private: bool = False  # a connected source has documents that only part of the audience may read
     library: EvidenceLibrary = field(default_factory=EvidenceLibrary)
-    misses: int = 0  # rounds in a row that brought nothing new
+    misses: int = 0  # consecutive rounds without new evidence
     missing: str = ""
     refining: str = ""  # what a person narrowed the question to
-    reading: str = ""  # the reading that a person chose of an unclear question, in the words of its button
-    proposals: tuple[SearchAction, ...] = ()  # what to do next, decided and not yet done
-    settled: frozenset[CheckpointKind] = frozenset()  # gates a person has already passed
+    reading: str = ""  # label of the reading that a person chose for an unclear question
+    proposals: tuple[SearchAction, ...] = ()  # decided actions that are still to do
+    settled: frozenset[CheckpointKind] = frozenset()  # checkpoints that a person has already passed
     caveats: bool = False  # the person wants an answer from weak evidence, marked as such
     fast_path: Annotated[bool, name_at_rest("attempt")] = (
-        False  # written from the first search as it came; the reasoner may withhold
+        False  # write from the ungraded first search; the reasoner may decline
     )
-    closing: bool = False  # answer from what is there, whatever it is
+    closing: bool = False  # answer from the evidence so far, whatever it is
     stopped: bool = False  # the person wants no answer
     notices: tuple[str, ...] = ()
     spent: ResourceUsage = ResourceUsage()
@@ -297,16 +298,16 @@ class Inquiry:
 
     @property
     def cutoff(self) -> int:
-        """The grade from which a passage counts as evidence here, for every reasoner."""
+        """The lowest grade at which a passage counts as evidence here, for every reasoner."""
         return CUTOFFS[self.policy.behaviour]
 
     @property
     def standalone(self) -> str:
-        """The question as understood: self-contained where it was rewritten."""
+        """The question as understood, self-contained if it was rewritten."""
         return self.plan.question if isinstance(self.plan, Investigate) else self.question
 
     def may_ask(self, kind: CheckpointKind) -> bool:
-        """Return whether this checkpoint is switched on here and the person has not passed it already."""
+        """Return whether this checkpoint is enabled here and the person has not passed it yet."""
         return kind in self.policy.checkpoints and kind not in self.settled
 
 

@@ -1,7 +1,7 @@
-"""What a piece of work on the knowledge is: who asked for it, what it consists of, and how far it is.
+"""Jobs that change the knowledge: who asked for one, its items, and its progress.
 
-Everything here is frozen and serialises to JSON with ``json_codec``: a job outlives the process that accepted it. How
-its items are fetched, and where its card is shown, is left to the adapters.
+Everything here is frozen and serialises to JSON with ``json_codec``, because a job outlives the process that accepted
+it. Adapters decide how items are fetched and where the job's card is shown.
 """
 
 import hashlib
@@ -17,20 +17,20 @@ from core.model.incoming_events import IN_THREAD, KeptReplyTarget
 from core.model.json_codec import from_json, to_json
 from core.model.knowledge import Document, conversation_platform
 
-MOST_ITEMS = 1_000  # of one job
+MOST_ITEMS = 1_000  # in one job
 
 
 class JobKind(StrEnum):
     """What a job does."""
 
-    INGEST = "ingest"  # the items it was given
-    SITE = "site"  # the pages below a link, or those of a sitemap; found on the way
-    HISTORY = "history"  # the conversations of a channel; found on the way
-    REFRESH = "refresh"  # links and conversations that are known already, read again
-    REMOVE = "remove"  # the documents of a base that no longer exists
-    RESTORE = "restore"  # documents that were removed a short time ago
-    REPAIR = "repair"  # documents of which the index has lost passages
-    SYNC = "sync"  # a connection: what its source has now, and who may read it
+    INGEST = "ingest"  # add the given items
+    SITE = "site"  # add the pages below a link or of a sitemap, found on the way
+    HISTORY = "history"  # add the conversations of a channel, found on the way
+    REFRESH = "refresh"  # read known links and conversations again
+    REMOVE = "remove"  # remove the documents of a deleted base
+    RESTORE = "restore"  # restore recently removed documents
+    REPAIR = "repair"  # rebuild documents whose passages are missing from the index
+    SYNC = "sync"  # sync a connection: its source's documents and their readers
 
 
 class JobState(StrEnum):
@@ -39,7 +39,7 @@ class JobState(StrEnum):
     QUEUED = "queued"
     RUNNING = "running"
     DONE = "done"
-    FAILED = "failed"  # as a whole; single items that failed leave a job done
+    FAILED = "failed"  # the job as a whole; with only single failed items it is done
     CANCELLED = "cancelled"
 
 
@@ -50,17 +50,17 @@ class ItemKind(StrEnum):
     """Where an item's bytes come from, and so what ``JobItem.reference`` is."""
 
     FILE = "file"  # the platform's own reference to an attached file
-    SPOOLED = "spooled"  # the name under which the bytes were set aside
+    SPOOLED = "spooled"  # the name under which the bytes are spooled
     LINK = "link"  # a URL
     CONVERSATION = "conversation"  # the platform's own reference to a thread
     TEXT = "text"  # the Markdown itself
-    DOCUMENT = "document"  # a document's id; of a job that puts away the document itself (``document_item``)
-    STORED = "stored"  # an address in a place that keeps files: s3://handbook/hotels.md
-    ORIGINAL = "original"  # a document's id: what it was made of is kept
+    DOCUMENT = "document"  # a document's id; in jobs that remove it, the document itself (``document_item``)
+    STORED = "stored"  # an address in a file store: s3://handbook/hotels.md
+    ORIGINAL = "original"  # a document's id; its original bytes are kept
 
 
 class JobUnit(StrEnum):
-    """What a job counts where it is about several things."""
+    """What a job with several items counts."""
 
     DOCUMENT = "document"
     FILE = "file"
@@ -75,7 +75,7 @@ class ItemState(StrEnum):
     ADDED = "added"
     UPDATED = "updated"
     UNCHANGED = "unchanged"
-    SKIPPED = "skipped"  # there is no text in it
+    SKIPPED = "skipped"  # it has no text
     FAILED = "failed"
     REMOVED = "removed"
     RESTORED = "restored"
@@ -91,21 +91,21 @@ class JobItem:
     name: str = ""
     url: str | None = None
     title: str = ""
-    etag: str = ""  # of a conversation that is read again: which change of it the item covers
+    etag: str = ""  # for a conversation that is read again: the change that this item covers
     state: ItemState = ItemState.WAITING
     reason: str = ""
     passages: int = 0
     notes: tuple[str, ...] = ()
-    gone: bool = False  # a page of which its site says that there is none any more
+    gone: bool = False  # a page that its site reports as deleted
     origin: str = ""  # as ``Document.origin``
-    dated: str = ""  # as ``Document.dated``, where the giver says so
-    audience: frozenset[str] = frozenset()  # more people must not read it, where the giver says so
-    giver: str = ""  # the principal of a program, which must read the base that it adds to
-    digest: str = ""  # of the bytes that were set aside for it, where they are known from the beginning
+    dated: str = ""  # as ``Document.dated``, if the sender sets it
+    audience: frozenset[str] = frozenset()  # only these may read it, if the sender sets it
+    giver: str = ""  # the principal of the API client, which must be able to read the base
+    digest: str = ""  # of the spooled bytes, if known from the start
 
     @property
     def over(self) -> bool:
-        """Whether nothing is left to do for it."""
+        """Whether its work is finished."""
         return self.state is not ItemState.WAITING
 
 
@@ -121,9 +121,10 @@ class JobStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """What a job is doing: ``done`` of ``total`` passages of ``source`` while embedding, pages in OCR, else 0 of 0.
+    """The progress of a job.
 
-    A SYNC counts its documents while fetching.
+    ``done`` of ``total`` counts passages of ``source`` while embedding, pages during OCR, and documents while a SYNC
+    fetches. Otherwise both are 0.
     """
 
     stage: JobStage = JobStage.WAITING
@@ -134,7 +135,7 @@ class JobProgress:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A piece of work on one base. ``reply_target`` is where it was asked for, and so where its card is shown."""
+    """A job on one base. ``reply_target`` is where it was requested and where its card is shown."""
 
     id: str
     kind: JobKind
@@ -142,35 +143,35 @@ class Job:
     by: Person
     created_at: datetime
     platform: str = ""
-    thread: str = ""  # the thread key of the place where it was asked for, as text
+    thread: str = ""  # thread key of the place where it was requested, as text
     reply_target: KeptReplyTarget = IN_THREAD
-    subject: str = ""  # a link, a channel's name, a title: what it is about; empty where that is all of its items
-    reference: str = ""  # of SITE its link, of HISTORY the platform's own reference to the channel, of SYNC its name
-    limit: int = 0  # of SITE and HISTORY: how many documents at most
-    listed: bool = True  # whether all items are known; those of SITE and HISTORY are found on the way
+    subject: str = ""  # what it is about: a link, a channel's name, a title; empty: all of its items
+    reference: str = ""  # SITE: its link; HISTORY: the platform's reference to the channel; SYNC: its name
+    limit: int = 0  # SITE and HISTORY: maximum number of documents
+    listed: bool = True  # whether all items are known; SITE and HISTORY find theirs on the way
     state: JobState = JobState.QUEUED
     items: tuple[JobItem, ...] = ()
     progress: JobProgress = JobProgress()
     reason: str = ""
     ended_at: datetime | None = None
-    cancelled_by: str = ""  # from then on, although it may take a moment to end
-    attempts: int = 0  # how many workers took it up since an item last came out
-    turn: int = 0  # how many times it went back to the end of its base's queue
-    tally: Mapping[ItemState, int] = field(default_factory=dict)  # of SYNC: what came out, of more than items can hold
+    cancelled_by: str = ""  # set at once, although the job may take a moment to end
+    attempts: int = 0  # workers that started it since an item last finished
+    turn: int = 0  # times that it went back to the end of its base's queue
+    tally: Mapping[ItemState, int] = field(default_factory=dict)  # SYNC: result counts beyond what ``items`` can hold
 
     @property
     def over(self) -> bool:
-        """Whether it has ended, however."""
+        """Whether it has ended, with any result."""
         return self.state in OVER
 
     @property
     def counts(self) -> Mapping[ItemState, int]:
-        """How many items came out which way."""
+        """The number of items by state."""
         return Counter(item.state for item in self.items) + Counter(self.tally)
 
     @property
     def unit(self) -> JobUnit:
-        """What its items are, for a person."""
+        """What its items are called for a person."""
         kinds = {item.kind for item in self.items} if self.kind in {JobKind.INGEST, JobKind.REFRESH} else set()
         if kinds == {ItemKind.CONVERSATION}:
             return JobUnit.CONVERSATION
@@ -184,33 +185,33 @@ class Job:
         return tuple(item for item in self.items if item.state is ItemState.FAILED)
 
     def position(self, source: str) -> int | None:
-        """Return where the item of this source is among the items."""
+        """Return the index of the item with this source; None if there is none."""
         return next((n for n, item in enumerate(self.items) if item.source == source), None)
 
     def with_item(self, item: JobItem) -> "Job":
-        """Return the job with this item in place of the one of the same source, or behind the others."""
+        """Return the job with this item replacing the one of the same source, or appended."""
         at = self.position(item.source)
         if at is None:
             return replace(self, items=(*self.items, item))
         return replace(self, items=(*self.items[:at], item, *self.items[at + 1 :]))
 
     def without_asker(self) -> "Job":
-        """Return the job without anybody's name; the way back to them is kept until it is over."""
+        """Return the job without any person's name. It keeps its reply target until it is over."""
         job = replace(self, by=FORGOTTEN)
         return replace(job, thread="", reply_target=IN_THREAD) if self.over else job
 
     def at_end(self, now: datetime, state: JobState, reason: str = "") -> "Job":
-        """Return the job at its end: in this state, at this time, doing nothing any more."""
+        """Return the job as ended at this time, in this state, with no progress."""
         return replace(self, state=state, reason=reason, ended_at=now, progress=JobProgress())
 
 
 def refresh_item(source: str, etag: str = "") -> JobItem:
-    """Return the item that reads what a document was made of again: a link or a conversation."""
+    """Return the item that reads a document's source again: a link or a conversation."""
     return JobItem(ItemKind.CONVERSATION if conversation_platform(source) else ItemKind.LINK, source, source, etag=etag)
 
 
 def document_item(document: Document) -> JobItem:
-    """Return the item that puts a document away. It carries the whole of it: to be put away it is invisible already."""
+    """Return the item that removes a document. It carries the whole document, which is no longer in the catalog."""
     return JobItem(ItemKind.DOCUMENT, document.source, to_json(document))
 
 
@@ -225,15 +226,15 @@ class JobCancelled(FootnoteError):
 
 
 def content_digest(data: bytes) -> str:
-    """Return what tells two contents apart: the beginning of their SHA-256, in hexadecimal."""
+    """Return a digest of the content: the beginning of its SHA-256, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()[:32]
 
 
 def waiting_duplicate(job: Job, others: Iterable[Job]) -> Job | None:
-    """Return the job among the others that has all of this one's work still before it; None when there is none.
+    """Return another job that still has all of this job's work to do; None if there is none.
 
-    Jobs of a base are done in the order they came, so one with another job of the same sources behind it would not
-    leave the base as this one does.
+    A base does its jobs in order. If another job with the same sources comes after the duplicate, skipping this job
+    would change the result, so None is returned.
     """
     wanted = {_content(item) for item in job.items}
     if not all(item.digest for item in job.items):
@@ -250,7 +251,7 @@ def waiting_duplicate(job: Job, others: Iterable[Job]) -> Job | None:
 
 
 def pending_sources(base: str, jobs: Iterable[Job]) -> frozenset[str]:
-    """Return the sources of a base that these jobs have still before them."""
+    """Return the sources of a base that these jobs have still to process."""
     ahead = (one for one in jobs if one.base == base and not one.over and not one.cancelled_by)
     return frozenset(item.source for one in ahead for item in one.items if not item.over)
 
@@ -270,10 +271,10 @@ class Site:
     """The pages below one link, in one base.
 
     Attributes:
-        pages: how many syncs in a row each has been missed.
-        synced_by: the id of the job that counted last: it is not to count twice.
+        pages: number of syncs in a row that missed each page.
+        synced_by: id of the last counted job, which must not count twice.
         synced_on: that job's day, ISO.
-        contents: of a place that keeps files, ``contents_of`` what that job listed; '' while something is missed.
+        contents: for a file store, ``contents_of`` the last listing; '' while a file is missed.
     """
 
     base: str
@@ -286,13 +287,13 @@ class Site:
 
 
 def is_whole(job: Job) -> bool:
-    """Return whether a sync has seen all there is: it met neither its limit nor a page that could not be fetched."""
+    """Return whether a sync saw everything: it did not reach its limit, and every page could be fetched."""
     unread = any(item.state is ItemState.FAILED and not item.gone for item in job.items if item.kind is ItemKind.LINK)
     return not unread and sum(item.kind in (ItemKind.SPOOLED, ItemKind.STORED) for item in job.items) < job.limit
 
 
 def count_sync(site: Site, job: Job) -> Site:
-    """Return the site after a sync. What a partial one did not come across is neither missed nor seen."""
+    """Return the site after a sync. Pages that a partial sync did not reach count as neither missed nor seen."""
     there = {item.source for item in job.items if item.kind is not ItemKind.DOCUMENT and not item.gone}
     gone = {item.source for item in job.items if item.gone}
     whole = is_whole(job)
@@ -309,7 +310,7 @@ def count_sync(site: Site, job: Job) -> Site:
 
 
 def contents_of(files: Iterable[tuple[str, str]]) -> str:
-    """Return what changes when any of these files (address, version) does, or one comes or goes; '' for none."""
+    """Return a digest that changes if any file (address, version) changes, is added or is removed; '' for no files."""
     lines = sorted(f"{address}\x1f{version}" for address, version in files)
     return hashlib.sha256("\x1e".join(lines).encode()).hexdigest()[:16] if lines else ""
 
@@ -320,7 +321,7 @@ def missed_pages(before: Site, after: Site) -> Sequence[str]:
 
 
 def outcome(source: str, misses: int, *, gone: bool) -> JobItem:
-    """Return how a missed page comes out: kept for now, or taken out, and why."""
+    """Return the item for a missed page: kept for now, or removed, with the reason."""
     why = GONE if gone else UNLINKED
     if misses < MISSES:
         return JobItem(

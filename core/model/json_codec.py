@@ -1,4 +1,4 @@
-"""JSON for core's frozen types: one adapter per type, made once."""
+"""JSON for core's frozen types, with one cached adapter per type."""
 
 import json
 from functools import cache
@@ -9,9 +9,9 @@ from pydantic_core import PydanticSerializationError
 
 
 def name_at_rest(name: str) -> Any:
-    """Mark, in ``Annotated``, a field that has another name at rest.
+    """Give a field another name in storage; for use in ``Annotated``.
 
-    What an earlier version has kept stays readable, and its processes read what this one keeps.
+    Data of earlier versions stays readable, and processes of earlier versions can read data of this one.
     """
     return Field(alias=name)
 
@@ -22,9 +22,10 @@ def _adapter(kind: Any) -> Any:
 
 
 def to_json(value: object, kind: Any = None) -> str:
-    """``value`` as JSON. ``kind`` is needed where the static type is a union that must be told apart on reading.
+    """Return ``value`` as JSON.
 
-    Lone surrogates, which a platform may deliver and UTF-8 cannot carry, become question marks.
+    Pass ``kind`` if the static type is a union whose members must be told apart on reading. Lone surrogates, which a
+    platform may send but UTF-8 cannot encode, become question marks.
     """
     chosen: Any = kind or type(value)
     adapter = _adapter(chosen)
@@ -36,5 +37,5 @@ def to_json(value: object, kind: Any = None) -> str:
 
 
 def from_json(kind: Any, text: str | bytes) -> Any:
-    """Return the inverse of ``to_json``: a ``kind``. Raises ValueError on what is not such a value."""
+    """Return the ``kind`` that ``to_json`` wrote. Raises ValueError for any other text."""
     return _adapter(kind).validate_json(text)

@@ -1,4 +1,4 @@
-"""Knowledge as it is kept: bases hold documents, documents have sections (parents) and passages (children)."""
+"""The knowledge model: bases contain documents, which have sections (parents) and passages (children)."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -12,17 +12,17 @@ from core.model.errors import NotFound
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeBase:
-    """A named collection of documents. The description is what the reasoner reads to choose between bases.
+    """A named collection of documents. The reasoner reads the description to choose between bases.
 
-    ``grants`` empty means open to everyone; otherwise only audiences that hold one of these principals see it.
-    ``connection`` names the source whose rights ``grants`` mirror: admins see such a base only where they may read it
-    there. ``rights_until`` (ISO) hides it from then on, unless its rights were read again.
+    Without ``grants`` the base is open to everyone; otherwise only audiences with one of these principals see it.
+    ``connection`` names the source whose permissions ``grants`` mirror. Admins see such a base only if they may read it
+    at the source. From ``rights_until`` (ISO) on the base is hidden, unless its permissions were refreshed.
     """
 
     name: str
     description: str = ""
     grants: frozenset[str] = frozenset()
-    closed: bool = False  # after a loss in Redis, to all but admins, until one of them confirms its readers
+    closed: bool = False  # after data loss in Redis: only admins read it until one of them confirms its readers
     connection: str = ""
     rights_until: str = ""
 
@@ -37,18 +37,18 @@ class KnowledgeBase:
         return audience.open_bases is None or self.name in audience.open_bases
 
     def is_stale(self, now: datetime) -> bool:
-        """Return whether its rights were not read again in time."""
+        """Return whether its permissions were not refreshed in time."""
         return bool(self.rights_until) and now >= datetime.fromisoformat(self.rights_until)
 
 
 def find_base(bases: Iterable[KnowledgeBase], name: str) -> KnowledgeBase | None:
-    """Return the base of this name among these, whatever the case of its letters."""
+    """Return the base with this name, ignoring case; None if there is none."""
     wanted = name.strip().casefold()
     return next((base for base in bases if base.name.casefold() == wanted), None)
 
 
 def narrowest_base(bases: Sequence[KnowledgeBase]) -> KnowledgeBase | None:
-    """Return the base whose readers may all read each of the others; None where there is no such base."""
+    """Return the base whose readers may read all the other bases too; None if there is none."""
     return next((one for one in bases if all(_is_within(one, other) for other in bases)), None)
 
 
@@ -58,7 +58,7 @@ def _is_within(one: KnowledgeBase, other: KnowledgeBase) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Locator:
-    """Where in its document a passage is; whatever is known of it."""
+    """The place of a passage in its document, as far as known."""
 
     page: int | None = None  # 1-based page or slide
     label: str = ""  # a sheet, an archive member, "slide"
@@ -67,7 +67,7 @@ class Locator:
 
     @property
     def short(self) -> str:
-        """The label and the page, without lines: for somebody who opens the document and not its source."""
+        """The label and the page, without lines of the source file, which most readers do not open."""
         return ", ".join([self.label] * bool(self.label) + [f"page {self.page}"] * (self.page is not None))
 
     def __str__(self) -> str:
@@ -80,11 +80,10 @@ class Locator:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The unit that is searched, graded and cited: some sentences of one section.
+    """The unit of search, grading and citation: some sentences of one section.
 
-    Passages do not overlap. ``ordinal`` counts from 0 through the document, so that a section is its passages joined in
-    that order.
-    ``heading`` is the path of headings above it, outermost first.
+    Passages do not overlap. ``ordinal`` counts from 0 through the document, so that joining passages in this order
+    gives the section. ``heading`` is the path of headings above it, outermost first.
     """
 
     id: str
@@ -109,19 +108,19 @@ class Passage:
 
     @property
     def short_place(self) -> str:
-        """The innermost heading and the page: what a person looks for once the document is open."""
+        """The innermost heading and the page, which a person looks for in the open document."""
         return ", ".join(part for part in ((self.heading or ("",))[-1], self.locator.short) if part)
 
     @property
     def searchable(self) -> str:
-        """What is encoded and lexically indexed: the passage below its title and headings."""
+        """The text to embed and to index: the passage below its title and headings."""
         head = " › ".join(dict.fromkeys(part for part in (self.title, *self.heading) if part))
         return f"{head}\n{self.text}" if head else self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One source in one base, at its visible version. ``id`` hashes base and source, ``version`` the content."""
+    """One source in one base, in its visible version. ``id`` hashes base and source, ``version`` the content."""
 
     id: str
     knowledge_base: str
@@ -136,22 +135,22 @@ class Document:
     url: str | None = None
     etag: str = ""
     notes: tuple[str, ...] = ()
-    origin: str = ""  # where it comes from, for the operator's eyes alone (``core.model.document_content``)
-    original: int = 0  # bytes of what it was made of, as they are kept; 0 where they are not
+    origin: str = ""  # where it comes from; only for the operator (``core.model.document_content``)
+    original: int = 0  # size in bytes of the stored original; 0 if it is not stored
 
 
-NOBODY = "footnote:nobody"  # a grant that no audience holds: keeps a base closed when its last grant is revoked
+NOBODY = "footnote:nobody"  # a grant that no audience has; keeps a base closed after its last grant is revoked
 
 
 def grant(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
-    """Return the base, which these may read too; of an open base they are now the only readers."""
+    """Return the base readable by these principals too. If it was open, they become its only readers."""
     return replace(base, grants=(base.grants | frozenset(principals)) - {NOBODY})
 
 
 def revoke(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
-    """Return the base, which these may no longer read. Without any grant left nobody may, and never suddenly everyone.
+    """Return the base without these readers. Without any grant left, nobody may read it, rather than everyone.
 
-    Raises NotFound when none of these was granted.
+    Raises NotFound if none of these was granted.
     """
     if not base.grants & frozenset(principals):
         raise NotFound(f"That was not granted on “{base.name}”.", remedy="The list of bases shows who may read it.")
@@ -162,7 +161,7 @@ _TITLES = 4
 
 
 def matching_sources(documents: Sequence[Document], name: str) -> tuple[Document, ...]:
-    """Return the documents that a name means: the exact title or path where there is one, else all that contain it."""
+    """Return the documents that a name refers to: exact matches of id, title or path, otherwise all that contain it."""
     wanted = name.strip().casefold()
     exact = tuple(d for d in documents if wanted in {d.id, d.title.casefold(), d.source.casefold()})
     if exact or not wanted:
@@ -171,7 +170,7 @@ def matching_sources(documents: Sequence[Document], name: str) -> tuple[Document
 
 
 def list_titles(titles: Iterable[str]) -> str:
-    """Titles as a person reads them in a sentence, each once, the first few by name; empty where there are none."""
+    """Return titles as a list for a sentence: each once, the first few by name; empty if there are none."""
     names = list(dict.fromkeys(titles))
     shown = ", ".join(f"*{name}*" for name in names[:_TITLES])
     return f"{shown} and {len(names) - _TITLES} more" if len(names) > _TITLES else shown
@@ -181,7 +180,7 @@ _SCHEMES = ("http://", "https://")
 
 
 def is_link(text: str) -> bool:
-    """Return whether this is the address of something in the web, which can be fetched (again)."""
+    """Return whether this is a web address, which can be fetched."""
     return text.startswith(_SCHEMES)
 
 
@@ -190,18 +189,18 @@ _ANSWER = re.compile(r"answer (\S+) [\d.]+")  # as ``core.model.person_answers``
 
 
 def conversation_platform(source: str) -> str:
-    """Return the platform of a document that was made of a conversation: a thread, a day, an answer in one; else ''."""
+    """Return the platform of a document made from a conversation (a thread, a day, an answer); otherwise ''."""
     found = _CONVERSATION.fullmatch(_ANSWER.sub(r"\1", source))
     return found[1] if found else ""
 
 
 def redact_link(text: str) -> str:
-    """Return the link without user, query and fragment, which may hold secrets; other text stays as it is."""
+    """Return the link without user, query and fragment, which may contain secrets; other text unchanged."""
     if not is_link(text):
         return text
     try:
         parts = urlsplit(text)
-    except ValueError:  # of brackets that hold no address of a host
+    except ValueError:  # brackets around something that is not a host address
         return text.partition("?")[0]
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}{parts.path}{'?…' if parts.query else ''}"

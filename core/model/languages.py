@@ -1,6 +1,6 @@
-"""In which language a question is asked, and how to say in it that the documents do not answer.
+"""The language of a question, and the wording of replies in it when the documents do not answer.
 
-Told by its small words, and only where they are plain; what is not told is taken for English.
+Detected by stop words, and only if they are clear. Otherwise the language is taken to be English.
 """
 
 import re
@@ -12,22 +12,22 @@ from core.model.text import words
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The sentences of a refusal and of a question back.
+    """The sentences for an abstention and for a question back.
 
     ``may_answer`` is followed by a quote, ``weak`` by titles; ``nearest`` takes the name of a source.
     """
 
     not_found: str
-    unsaid_for: str  # the same, for the reading of the question that was chosen
+    unsaid_for: str  # the same, for the chosen reading of the question
     may_answer: str
     nearest: str
-    foreign: str  # where what comes nearest is in another language
-    nothing: str  # before what comes near, where the asker is asked how to go on
-    weak: str  # above the titles of it
+    foreign: str  # when the nearest source is in another language
+    nothing: str  # before weak results, when the asker chooses how to continue
+    weak: str  # above the titles of weak results
     go_on: str
-    which: str  # of several readings is meant
-    what: str  # is meant, where there is nothing to choose from
-    left: str  # to an asker who wants no answer any more
+    which: str  # asks which of several readings is meant
+    what: str  # asks what is meant, without readings to choose from
+    left: str  # to an asker who no longer wants an answer
     quoted: str = "“{}”"
     privately: str = "Not everyone here may read everything: ask me in a direct message."
 
@@ -48,11 +48,11 @@ _SMALL_WORDS = {
     "no",
 }
 _KNOWN = {language: frozenset(listed.split()) for language, listed in _SMALL_WORDS.items()}
-_FEWEST = 2  # small words, each another: "en" is in a link as often as it likes
-_FIRST = 3  # words, among which a question word tells the language
-# Code, links and what is put together with signs: "en_US", "developer.mozilla.org/en-US/docs" are in no language.
+_FEWEST = 2  # distinct stop words; repeats do not count, since "en" may be in links many times
+_FIRST = 3  # a question word among the first words shows the language
+# Code, links and words joined by symbols ("en_US", "developer.mozilla.org/en-US/docs") have no language.
 _NO_LANGUAGE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|[^\s\[\]()<>]*(?:://|[\w.]/\w|_)[^\s\[\]()<>]*", re.DOTALL)
-# A question with one of these among its first words is in the language: "Wer genehmigt …?", "Ab welchem Wert …?"
+# A question with one of these among its first words is in this language: "Wer genehmigt …?", "Ab welchem Wert …?"
 _QUESTION_WORDS = {
     "de": "wer wem wessen wie wann wo wohin warum wieso welche welcher welches welchen welchem wieviel",
     "fr": "qui quel quelle quels quelles combien pourquoi quand où",
@@ -123,9 +123,9 @@ WORDINGS = {
 }
 
 
-@lru_cache(maxsize=1024)  # of one question the same passages are asked for with every search, and to answer
+@lru_cache(maxsize=1024)  # one question asks for the same passages with each search and for the answer
 def language_of(text: str) -> str:
-    """Return the language of a text as a two-letter code, among those that a refusal can be said in; else English."""
+    """Return the two-letter code of a text's language, among those that have a wording; otherwise "en"."""
     said = [word.casefold() for word in words(re.sub(r"['’]", " ", _NO_LANGUAGE.sub(" ", text)))]
     counts = {language: sum(word in known for word in said) for language, known in _KNOWN.items()}
     for language, asking in _ASKING.items():
@@ -137,6 +137,6 @@ def language_of(text: str) -> str:
 
 
 def small_words_of(text: str) -> frozenset[str]:
-    """Return the small words of the language that a text is in, in lower case; none where it is English or not told."""
+    """Return the stop words of a text's language, in lower case; none if it is English or unclear."""
     language = language_of(text)
     return frozenset() if language == "en" else _KNOWN[language]

@@ -1,6 +1,6 @@
-"""What a line of Markdown is, as CommonMark and GFM define it: a fence, a heading, a list item, the rule of a table.
+"""Classifies lines of Markdown as CommonMark and GFM define them: fences, headings, list items, table rules.
 
-For text that is read line by line and stays as it is written: passages, drafts, messages. What is set as a page goes
+For text that is read line by line and stays as written: passages, drafts, messages. Text that is shown as a page goes
 through a Markdown parser, in the adapter that shows it.
 """
 
@@ -13,49 +13,49 @@ HEADING = re.compile(r"^ {0,3}(?P<level>#{1,6})\s+(?P<text>.+?)\s*#*\s*$")
 LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _BEGINNING = re.compile(rf"^\s*(?:>\s*)*(?:{LIST_ITEM.pattern[1:]})?")
 FENCE = re.compile(r"^\s*(?P<mark>`{3,}|~{3,})(?P<info>.*)$")
-# GFM's delimiter row: below a table's header, hyphens for each column. Possessive, since lines come from anybody.
+# GFM's delimiter row below a table header: hyphens for each column. Possessive, because lines are untrusted.
 _TABLE_RULE = re.compile(r"^\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*+$")
 
-# An inline link: its words, which may go over a line, and an address that may have brackets of its own. No image.
+# An inline link: its words may span a line break, and its address may have brackets of its own. Not an image.
 _LINK = re.compile(r"(?<!!)\[([^\[\]]{1,300})\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 
 _EMPHASIS = re.compile(r"(?<!\\)[*`]+|(?<![^\W_])_+|_+(?![^\W_])")
 
-# What an editor that wraps lines keeps whole: a link with its address, words of code, else the first word.
+# What an editor never breaks when it wraps lines: a link with its address, code, otherwise the first word.
 _PIECE = re.compile(r"!?\[[^\[\]]{1,300}\](?:\([^()\s]*\))?\S*|(?P<mark>`+)[^`]+(?P=mark)\S*|\S+")
 
 
 def first_piece(line: str) -> str:
-    """Return what would have had to fit at the end of the line before, if that had not been ended on purpose."""
+    """Return the first unbreakable piece of a line, which would have had to fit on the line before."""
     found = _PIECE.match(line.lstrip())
     return found[0] if found else ""
 
 
 def without_links(text: str) -> str:
-    """Return the text with the words of its links in their place."""
+    """Return the text with each link replaced by its words."""
     return _LINK.sub(r"\1", text)
 
 
 def without_emphasis(text: str) -> str:
-    """Return the text without the signs of emphasis and code; an underline within a word is of the word: `MAX_SIZE`."""
+    """Return the text without marks of emphasis and code. An underscore within a word stays: `MAX_SIZE`."""
     return _EMPHASIS.sub("", text)
 
 
 def is_table_rule(line: str) -> bool:
-    """Whether a line can stand below a table's header. Hyphens alone, without a bar, are a rule across the page."""
+    """Return whether a line can be the rule below a table header. Hyphens without a bar are a horizontal rule."""
     return "|" in line and bool(_TABLE_RULE.match(line))
 
 
 def cells_of(row: str) -> tuple[str, ...]:
-    """Return the cells of a table's row or header; empty ones are kept, so that each has its column."""
+    """Return the cells of a table row or header, including empty ones, so that each keeps its column."""
     line = row.strip().removeprefix("|").removesuffix("|")
     return tuple(cell.strip() for cell in line.split("|"))
 
 
 def with_fences(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Each line with the number of its fenced block, whose own marks are of it: 1 for the first, 0 outside of any.
+    """Yield each line with the number of its fenced block, marks included: 1 for the first, 0 outside any block.
 
-    A block ends at a mark of its own kind that is at least as long and has nothing behind it, or with the text.
+    A block ends at a mark of its own kind that is at least as long and has nothing after it, or at the end of the text.
     """
     opened, number = "", 0
     for line in lines:
@@ -72,20 +72,20 @@ def with_fences(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
 
 
 def fenced_runs(lines: Iterable[str]) -> Iterator[tuple[bool, list[str]]]:
-    """Yield the lines in runs: each fenced block whole, and what is between two of them; whether it is a block."""
+    """Yield (whether it is a fenced block, lines) for each fenced block and each run of lines between blocks."""
     for block, run in groupby(with_fences(lines), key=itemgetter(1)):
         yield bool(block), [line for line, _ in run]
 
 
 def without_marks(text: str) -> str:
-    """Return the words of a passage, line by line, without the marks of Markdown; code stays as it is."""
+    """Return a passage line by line without Markdown marks; code stays unchanged."""
     kept = ((line, fence) for line, fence in with_fences(text.splitlines()) if not FENCE.match(line))
     shown = [line if fence else _words_of(line) for line, fence in kept if fence or not is_table_rule(line)]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(shown)).strip("\n")
 
 
 def _words_of(line: str) -> str:
-    """Return the words of a line that is not code; of a table's row its cells."""
+    """Return the words of a line that is not code; for a table row, its cells."""
     heading = HEADING.match(line)
     words = heading["text"] if heading else _BEGINNING.sub("", line)
     if words.startswith("|"):

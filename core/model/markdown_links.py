@@ -1,8 +1,8 @@
-"""Links, images, autolinks and HTML tags of a Markdown text, found by parsing it as CommonMark and judged one by one.
+"""Rewrites links, images, autolinks and HTML tags of a Markdown text, found by parsing it as CommonMark.
 
-Readers differ: in whether they render raw HTML, and in whether they know tables. So a text is parsed in each of these
-ways, until no parser finds anything that the judge would change. Only the markup of what the judge refuses changes;
-everything else stays as it was written.
+Clients differ in whether they render raw HTML and know tables. So a text is parsed in each of these ways until no
+parser finds anything that the judge would change. Only the markup of rejected links changes; everything else stays as
+written.
 """
 
 import re
@@ -19,17 +19,17 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline, autolink, backtick, image, link
 from markdown_it.token import Token
 
-_MOST_NESTING = 20  # of quotes, lists and labels; what is nested deeper is not rewritten but escaped
-_MOST_ROUNDS = 8  # taking a link's markup away may make another one of what stood around it
+_MOST_NESTING = 20  # of quotes, lists and labels; deeper markup is escaped, not rewritten
+_MOST_ROUNDS = 8  # removing a link's markup may form another link from the text around it
 _BRACKET = re.compile(r"[\[\]]|\n[ \t]*\n")
 _PLACED = ("link_open", "image", "code_inline")
-_MAY_BE_ACTIVE = re.compile(r"\][(:]|<")  # no link, image, definition, autolink or tag is written without one of these
+_MAY_BE_ACTIVE = re.compile(r"\][(:]|<")  # every link, image, definition, autolink and tag contains one of these
 PLAIN_TARGET = r"[^\s()<>\\`]*(?:\([^\s()<>\\`]*\)[^\s()<>\\`]*)*"  # balanced, at most one level deep
 _PLAIN_TARGET = re.compile(PLAIN_TARGET)
 _QUOTED_TARGET = re.compile(r"[^\n<>\\`]*")
 _ENTITY = re.compile(r"&[#\w]{1,40};")
-# Tags that load, lead or run, those with attributes, and comments and declarations. A name in angle brackets stays:
-# List<String>.
+# Tags that load, link or run something, tags with attributes, comments and declarations. A name in angle brackets
+# stays: List<String>.
 _ACTIVE_TAG = re.compile(
     r"<!--.*?(?:-->|\Z)|<[!?][^<>]*>?"
     r"|</?(?:a|applet|area|audio|base|button|embed|form|frame|frameset|iframe|img|input|link|math|meta|object|script"
@@ -48,7 +48,7 @@ class LinkForm(StrEnum):
 
 
 class LinkVerdict(StrEnum):
-    """What becomes of a link."""
+    """What to do with a link."""
 
     KEEP = "keep"
     UNWRAP = "unwrap"  # its words stay; an autolink's address stays as text
@@ -57,20 +57,20 @@ class LinkVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MarkdownLink:
-    """A link as a reader's program would follow it. ``label`` is Markdown."""
+    """A link as a client would follow it. ``label`` is Markdown."""
 
     form: LinkForm
     address: str
     label: str
 
 
-Judge = Callable[[MarkdownLink], tuple[LinkVerdict, str]]  # the text goes behind the words of a link that is unwrapped
+Judge = Callable[[MarkdownLink], tuple[LinkVerdict, str]]  # the text is added after the words of an unwrapped link
 
 
 def rewrite_links(text: str, judge: Judge) -> str:
     """Return the text with only the links that the judge keeps, and without HTML that loads or runs anything.
 
-    Links that stay are written as ``[label](address)``, without a title and without a definition elsewhere.
+    Kept links are written as ``[label](address)``, without a title or a separate definition.
     """
     if _MAY_BE_ACTIVE.search(text) and _bracket_depth(text) > _MOST_NESTING - 4:
         return _escaped(text)
@@ -86,7 +86,7 @@ def rewrite_links(text: str, judge: Judge) -> str:
 
 
 def _bracket_depth(text: str) -> int:
-    """Return how many brackets are open at once, at most. A blank line closes all."""
+    """Return the maximum number of brackets open at once. A blank line closes all."""
     depth = deepest = 0
     for found in _BRACKET.findall(text):
         depth = 0 if found[0] == "\n" else max(0, depth + (1 if found == "[" else -1))
@@ -94,9 +94,9 @@ def _bracket_depth(text: str) -> int:
     return deepest
 
 
-@lru_cache(maxsize=4)  # asked once for every address of one text
+@lru_cache(maxsize=4)  # called once for every address of one text
 def code_in(text: str) -> Callable[[int], bool]:
-    """Return whether a place in the text is code, to every reader."""
+    """Return a function that says whether a place in the text is code for every client."""
     spans = [_code_spans(text, parser) for parser in _parsers()]
     return lambda place: all(any(start <= place < end for start, end in one) for one in spans)
 
@@ -115,7 +115,7 @@ def _code_spans(text: str, parser: MarkdownIt) -> list[tuple[int, int]]:
 
 
 def _escaped(text: str) -> str:
-    """Return the text without anything that could be active: to a reader who parses it, the same words."""
+    """Return the text with all possibly active markup escaped. A Markdown client shows the same words."""
     return text.replace("](", "]\\(").replace("]:", "]\\:").replace("<", "&lt;")
 
 
@@ -147,7 +147,7 @@ def _as_written(address: str) -> str:
 
 
 def _placed(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
-    """Return the rule, which also notes from where to where in the inline content its token is written."""
+    """Wrap a rule so that it also records where in the inline content its token is written."""
 
     def placed(state: StateInline, silent: bool) -> bool:
         start, count = state.pos, len(state.tokens)
@@ -168,12 +168,12 @@ def _placed(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline,
 
 
 def _label_end(state: StateInline, opening: int, is_link: bool) -> int:
-    """Return where the label that begins with this bracket ends. Keeps the state's place."""
+    """Return the end of the label that begins with this bracket. Does not move the state."""
     return int(state.md.helpers.parseLinkLabel(state, opening, is_link))
 
 
 def _reference(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Return the rule for definitions, which also notes the lines of each."""
+    """Apply the rule for definitions, and record the lines of each."""
     if not reference(state, start, end, silent):
         return False
     if not silent:
@@ -191,11 +191,11 @@ class _Edit(NamedTuple):
 
 
 class _Unplaced(Exception):
-    """A token whose place in the text was not found."""
+    """The place of a token in the text was not found."""
 
 
 class _Source:
-    """A text by lines, and where the inline content of its blocks is in it."""
+    """A text by lines, with the places of its blocks' inline content."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -203,10 +203,10 @@ class _Source:
         self.starts = [0]
         for line in self.lines:
             self.starts.append(self.starts[-1] + len(line) + 1)
-        self._cells: dict[int, int] = {}  # where in a line of a table the next cell may begin
+        self._cells: dict[int, int] = {}  # by line of a table: where the next cell may begin
 
     def places(self, block: Token, *, in_table: bool) -> list[int]:
-        """For each character of the block's inline content its place in the text. Raises _Unplaced."""
+        """Return the place in the text of each character of a block's inline content. Raises _Unplaced."""
         first = (block.map or [0, 0])[0]
         places: list[int] = []
         for number, part in enumerate(block.content.split("\n"), first):
@@ -225,7 +225,7 @@ class _Source:
         return places
 
     def span(self, lines: Sequence[int]) -> tuple[int, int]:
-        """From where to where these lines reach, the last line's end included."""
+        """Return the start and end of these lines, including the last line's end."""
         return self.starts[lines[0]], min(self.starts[lines[1]], len(self.text))
 
 
@@ -248,7 +248,7 @@ def _rewritten(text: str, parser: MarkdownIt, judge: Judge) -> str:
 
 
 def _blocks(tokens: Sequence[Token]) -> Iterator[tuple[Token, bool]]:
-    """Yield each token, and whether it is of a table."""
+    """Yield each token, and whether it is in a table."""
     in_table = False
     for token in tokens:
         in_table = token.type == "table_open" or (in_table and token.type != "table_close")
@@ -288,7 +288,7 @@ def _link_edits(source: _Source, token: Token, places: Sequence[int], judge: Jud
 
 
 def _target(address: str) -> str | None:
-    """Return what follows a link's label, unmistakable to every reader; None where an address cannot be written so."""
+    """Return a link's target in a form that every client reads alike; None if the address has no such form."""
     if _ENTITY.search(address):
         return None
     if _PLAIN_TARGET.fullmatch(address):
@@ -303,7 +303,7 @@ def _without_tags(text: str, span: tuple[int, int]) -> Iterator[_Edit]:
 
 
 def _applied(text: str, edits: Sequence[_Edit]) -> str:
-    """Return the text with these edits; of two that overlap, the first in the text: the next round finds the other."""
+    """Return the text with these edits. Of two that overlap only the first applies; the next round finds the other."""
     pieces: list[str] = []
     at = 0
     for edit in sorted(edits):

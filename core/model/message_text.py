@@ -1,11 +1,11 @@
-"""The text of a chat message: its decoration and length, whether it only points at something, whether it asks."""
+"""Text of a chat message: decoration, length, whether it only points at another message, whether it asks."""
 
 import re
 from collections.abc import Iterable
 
-LONGEST_QUESTION = 4_000  # characters, wherever it is asked
-MOST_WORDS = 800  # words and figures of one: prose of 4,000 characters has fewer, "1,1,1,…" has 2,000
-LINK_PREVIEW = "preview of a link"  # the author of what a platform shows below a link
+LONGEST_QUESTION = 4_000  # characters, on every platform
+MOST_WORDS = 800  # words and figures in a question: prose of 4,000 characters has fewer, "1,1,1,…" has 2,000
+LINK_PREVIEW = "preview of a link"  # author of the preview that a platform shows below a link
 _WORD = re.compile(r"\w+")
 _FENCE = re.compile(r"```(?:[A-Za-z0-9+#_-]{1,20}(?=\n))?(.*?)```", re.DOTALL)
 _TICKS = re.compile(r"`+")
@@ -17,7 +17,7 @@ _LINES = re.compile(r"\s*\n\s*")
 
 
 def too_long(text: str) -> str:
-    """Return what to say to a question that is too long, without repeating it; empty where it is not."""
+    """Return the reply to a question that is too long, without repeating it; empty if it is not."""
     counted = ((len(text), LONGEST_QUESTION, "characters"), (len(_WORD.findall(text)), MOST_WORDS, "words and figures"))
     for found, most, what in counted:
         if found > most:
@@ -34,7 +34,7 @@ def without_emoji(text: str) -> str:
 
 
 def plain_question(text: str) -> str:
-    """Return a message as it is to be understood. One of decoration alone stays as it is."""
+    """Return a message without decoration. A message with nothing else stays as it is."""
     plain = _STRONG.sub(r"\2", _FENCE.sub(r"\n\1\n", text))
     plain = without_emoji(_TICKS.sub("", plain))
     plain = _LINES.sub("\n", _SPACES.sub(" ", plain)).strip()
@@ -43,7 +43,7 @@ def plain_question(text: str) -> str:
 
 MOST_NAMES = 2  # words
 LONGEST = 12  # words
-GREETING = "Hello"  # what a mention without a word asks, where there is nothing that it could point at
+GREETING = "Hello"  # text for a mention without words that refers to nothing
 _POINTER_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _POINTING = frozenset(
     {
@@ -65,9 +65,9 @@ _POINTING = frozenset(
 
 
 def only_points(text: str, names: Iterable[str] = ()) -> bool:
-    """Return whether a message asks nothing by itself, so that what it replies to is the question.
+    """Return whether a message only refers to another, so that the message it replies to is the question.
 
-    ``names`` are people's, as they are shown here: a name that it addresses is no question either.
+    ``names`` are people's display names. Addressing someone by name does not make it a question.
     """
     for name in sorted(names, key=len, reverse=True):
         text = re.sub(rf"(?i)(?<!\w)@?{re.escape(name)}(?:['’]s)?(?!\w)", " ", text) if name.strip() else text
@@ -76,13 +76,13 @@ def only_points(text: str, names: Iterable[str] = ()) -> bool:
 
 
 def could_point(text: str) -> bool:
-    """Return whether a message would only point at another one if a word or two of it were somebody's name."""
+    """Return whether a message would only refer to another if one or two of its words were names."""
     said = _POINTER_WORD.findall(text)
     beyond = [word for word in said if word.casefold() not in _POINTING]
     return len(said) <= LONGEST and len(beyond) <= MOST_NAMES and (not beyond or len(said) - len(beyond) > 1)
 
 
-# What may stand before the question in its sentence.
+# Words that may come before the question in its sentence.
 LEAD_INS = (
     r"and|but|so|also|then|ok(?:ay)?|no|nope|yes|yeah|thanks?|thank you|ta|great|hm+|ah|oh|hi|hello|hey|please|sorry"
     r"|folks|all|team|und|aber|danke|bitte|hallo|moin|ja|nein|gut|et|mais|donc|alors|merci|bonjour|salut|oui|non|perd[oó]n|perdona|pardon|entschuldigung"
@@ -131,7 +131,7 @@ _OPENS = re.compile(
     rf"(?i){_LEAD}(?:{_BEFORE}(?:{_QUESTION_WORDS})\b|was\b(?! (?:there|fun|nice|good|great)\b)"
     rf"|{_VERB_FIRST}|{_REQUEST})"
 )
-# Behind a comma a question has its subject: "we moved, which is nice" and "fine, is it" ask nothing.
+# After a comma a question needs its subject: "we moved, which is nice" and "fine, is it" ask nothing.
 _ASKS_BEHIND_COMMA = re.compile(
     r"(?i)^\s*(?:and |but |so |und |aber |et |mais |y |pero )?(?:(?:what|why|how)(?:['’]?s)?\s+\w+\s+\w+"
     r"|(?:is|are|do|does|did|can|could|should|would|will|has|have|may|must)(?:n['’]?t)?"
@@ -152,12 +152,12 @@ _LINK = re.compile(r"\w+://\S+")
 
 
 def opens_question(text: str) -> bool:
-    """Return whether the first words of a text ask, whatever its punctuation."""
+    """Return whether the first words of a text form a question, whatever its punctuation."""
     return _OPENS.match(text) is not None
 
 
 def asks_by_words(text: str) -> bool:
-    """Return whether the words of a message ask, whatever its punctuation: "Tuesday morning?" does not."""
+    """Return whether the words of a message form a question, without punctuation: "Tuesday morning?" does not."""
     plain = _LINK.sub(" ", text).strip()
     if _IN_PLACE.search(plain):
         return True
@@ -173,5 +173,5 @@ def is_question(text: str) -> bool:
 
 
 def without_question_words(text: str) -> str:
-    """Return the words of a question that say what it is about, and some that do not."""
+    """Return the text without question words."""
     return re.sub(rf"(?i)\b(?:{_QUESTION_WORDS})\b", " ", text)

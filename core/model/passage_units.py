@@ -1,7 +1,7 @@
-"""Parts a passage into units that stand alone: a sentence, a list item, a table row with its header, a listing.
+"""Splits a passage into self-contained units: a sentence, a list item, a table row with its header, a code block.
 
-A unit is verbatim but for line wrapping. ``texts_of_units`` is what the vectors of an index are made of beside the
-passages' own; which unit answers a question, and how it is quoted, is the reasoner's.
+A unit is verbatim except for line wrapping. The index stores vectors of ``texts_of_units`` next to those of the
+passages. The reasoner decides which unit answers a question and how to quote it.
 """
 
 import re
@@ -15,12 +15,12 @@ from core.model.knowledge import Passage
 from core.model.markdown_lines import FENCE, LIST_ITEM, cells_of, fenced_runs, first_piece, is_table_rule
 from core.model.text import sentences
 
-MOST_UNITS = 60  # of a passage that have vectors
-UNIT_CHARACTERS = 400  # of a unit in its context; a sentence encoder says no more of a longer one
+MOST_UNITS = 60  # units of a passage that get vectors
+UNIT_CHARACTERS = 400  # of a unit with its context; a sentence encoder gains nothing from more
 
 
 class Form(Enum):
-    """How a unit is on the page."""
+    """Forms of a unit."""
 
     SENTENCE = auto()
     ITEM = auto()
@@ -30,10 +30,10 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A quotable stretch. ``block`` numbers its paragraph, list or table; ``head`` is a table's header.
+    """A quotable unit. ``block`` is the number of its paragraph, list or table; ``head`` is a table's header.
 
-    ``under`` is the line of its own that is above it within the passage: a small heading, or words that lead in
-    to a list and end in a colon.
+    ``under`` is the line above it within the passage: a small heading, or words that introduce a list and end in a
+    colon.
     """
 
     text: str
@@ -44,20 +44,20 @@ class Unit:
 
 
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s|^\s*(?:=+|-{3,}|\*{3,}|_{3,})\s*$")
-_BEFORE_MARKUP = re.compile(r"(?<=[.!?])\s+(?=[*_`]{1,2}[A-Z])|(?<=[?]\*\*)\s+")  # a sentence that opens with markup
+_BEFORE_MARKUP = re.compile(r"(?<=[.!?])\s+(?=[*_`]{1,2}[A-Z])|(?<=[?]\*\*)\s+")  # a sentence that begins with markup
 _STOPPED = re.compile(r"[.!,;:…)\]>|=({\[][*_\"”’]*\s*$|[.!?]\s")
 _SAYS_MORE = re.compile(r"\w: +\S|^\s*[\[({#*]")
 _CODED = re.compile(r"[{}();=\[\],]\s*$|^\s*(?://|/\*|\*|#\[|@\w|\}|\))|^\s+\S.*[=(]")
 _NUMBERED_HEADING = re.compile(r"\d{1,3}\.\s+[A-Z](?:[\w'’,-]+\s?){1,6}$")  # "6. Insurance" over its paragraph
 _HEADING_WORDS = 12
-_NAME_WORDS = 2  # of a heading in small letters: "make build"
+_NAME_WORDS = 2  # of a lower-case heading: "make build"
 _ENTRY_WORDS = 20
 _ENTRY = re.compile(r"^(?:\*\*[^*]+\*\*:?|__[^_]+__:?|[^.!?]+\?|Q:.*\?)$")
 _ASKED = re.compile(  # "Q: A box was stolen. What now? A: The customer reports it."
     r"^(?P<asked>(?:Q|Question|F|Frage)\d*\s?[:.)]\s.*?)(?<!\s)\s+(?P<told>(?:A|Answer|Antwort)\d*\s?[:.)]\s.*)$",
     re.DOTALL,
 )
-# "**9. Behaviour.** Quiet hours …": a heading at the beginning of its paragraph; not "**Mid** is 22 May to 3 July".
+# "**9. Behaviour.** Quiet hours …": a heading at the start of its paragraph. Not "**Mid** is 22 May to 3 July".
 _RUN_IN = re.compile(
     r"^(?P<mark>\*\*|__)(?P<heading>(?=[^*_]*[^\W\d_])[^*_:]+?)(?:\.|(?<=\)))(?P=mark)\s+(?P<told>(?=\W*[A-Z\d])\S.*)$",
     re.DOTALL,
@@ -65,22 +65,22 @@ _RUN_IN = re.compile(
 _RUN_IN_WORDS = 7
 _COLUMNS = re.compile(r"\S {3,}\S|\S\t+\S")
 _SENTENCE_END = re.compile(r"[.!?,;:][*_\"”’)]*\s*$")
-# No heading ends so: its sentence goes on below.
+# No heading ends like this: the sentence continues below.
 _GOES_ON = re.compile(
     r"\b(?:an?|the|our|your|their|its|this|these|and|or|but|of|by|from|with|into|than|that|which|is|are|was|were|be|has"
     r"|have|had|can|must|should|will)$",
     re.IGNORECASE,
 )
-_WRAPPED = 160  # characters; where a line is longer, lines are not wrapped, and each is a paragraph
-_MARGIN = 0.75  # of the longest line of a paragraph: a line is wrapped near the margin, a heading ends well before it
+_WRAPPED = 160  # characters; if a line is longer, the text is not wrapped and each line is a paragraph
+_MARGIN = 0.75  # of a paragraph's longest line: wrapped lines end near this margin, headings well before it
 
 
 @lru_cache(maxsize=1024)
 def units(text: str) -> tuple[Unit, ...]:
-    """Return all quotable units of a passage, in reading order. Headings are context, not content, and are left out."""
+    """Return all quotable units of a passage, in reading order. Headings are only context and are left out."""
     found: list[Unit] = []
     number = 0
-    standing = ""  # a question or a term in a paragraph of its own, which what follows answers or explains
+    standing = ""  # a question or term in its own paragraph, answered or explained by the next ones
     parts = [(under, part) for block in _blocks(text) for under, part in _parts(block)]
     for (under, part), (_, after) in zip_longest(parts, parts[1:], fillvalue=("", [])):
         own = _block_units(part, number)
@@ -96,19 +96,19 @@ def units(text: str) -> tuple[Unit, ...]:
 
 
 def heading_over(quoted: Iterable[Unit]) -> str:
-    """Return the small heading within a passage that all of these are below; empty for none or several."""
+    """Return the small heading that all these units are under; empty for none or several."""
     within = {unit.under for unit in quoted}
     small = within.pop() if len(within) == 1 else ""
     return "" if small.rstrip("*_ ").endswith(":") else small.strip("*_# ")
 
 
 def _opens_entry(text: str) -> bool:
-    """Whether a paragraph is but a question or a bold term: "**Do I have to clean the panels?**", "**Ghost site**"."""
+    """Return whether a paragraph is only a question or a bold term: "**Do I have to clean the panels?**"."""
     return bool(_ENTRY.match(text)) and len(text.split()) <= _ENTRY_WORDS
 
 
 def _heads_block(part: Sequence[str], after: Sequence[str]) -> bool:
-    """Whether a line is but the heading of the table or code below it: of a section so small that it was merged."""
+    """Return whether a line is only the heading of the table or code below it, from a small merged section."""
     heads = len(part) == 1 and not LIST_ITEM.match(part[0]) and not _SENTENCE_END.search(part[0])
     return (
         heads
@@ -119,7 +119,7 @@ def _heads_block(part: Sequence[str], after: Sequence[str]) -> bool:
 
 
 def _lead_in(found: Sequence[Unit], part: Sequence[str]) -> str:
-    """Return the words that end in a colon right before a list, table or code; of an item, before its own part."""
+    """Return the words ending in a colon right before a list, table or code; for an item, before its nested list."""
     if not found or not found[-1].text.rstrip("*_ ").endswith(":"):
         return ""
     if found[-1].form is Form.ITEM:
@@ -133,7 +133,7 @@ def _is_led_to(line: str) -> bool:
 
 
 def _parts(block: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield a block at its lines that stand alone: a small heading over what follows, or each one of a plain list."""
+    """Yield the parts of a block, split at standalone lines: small headings, or each line of a plain list."""
     coded = sum(bool(_CODED.search(line)) for line in block)
     if FENCE.match(block[0]) or _table_line(block[0]) or 2 * coded > len(block):
         yield "", block
@@ -165,12 +165,12 @@ def _parts(block: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _leads_to_list(part: Sequence[str], line: str) -> bool:
-    """Return whether a list begins right below words that lead to it, without a blank line."""
+    """Return whether a list begins right below its introduction, without a blank line."""
     return bool(LIST_ITEM.match(line)) and not LIST_ITEM.match(part[0]) and part[-1].rstrip("*_ ").endswith(":")
 
 
 def _within_items(block: Sequence[str]) -> Iterator[bool]:
-    """For each line, whether it is the rest of an item above it, by its indentation."""
+    """Yield for each line whether it continues the list item above it, by indentation."""
     inside = False
     for line in block:
         opens = bool(LIST_ITEM.match(line))
@@ -179,13 +179,13 @@ def _within_items(block: Sequence[str]) -> Iterator[bool]:
 
 
 def _goes_on(line: str, following: str) -> bool:
-    """Return whether a sentence that is in a line has its rest in the one below."""
+    """Return whether a sentence continues on the following line."""
     opens = following.lstrip(' *_`"“‘([')[:1]
     return not _SENTENCE_END.search(line) and (opens.islower() or bool(_GOES_ON.search(line)))
 
 
 def _stands_alone(line: str, following: str, width: int) -> bool:
-    """Return whether a line of prose is no part of the sentence that goes on below: its next word would have fitted."""
+    """Return whether a prose line was ended on purpose, because the next word would have fit on it."""
     piece = first_piece(following)
     numbered = _NUMBERED_HEADING.match(line) and not (LIST_ITEM.match(following) or following.startswith(" "))
     if not piece or (LIST_ITEM.match(line) and not numbered):
@@ -195,12 +195,12 @@ def _stands_alone(line: str, following: str, width: int) -> bool:
     fitted = len(line.rstrip()) + 1 + len(piece) <= _MARGIN * width
     stopped = _STOPPED.search(line.partition(" ")[2] if numbered else line)
     said = line.split()
-    rest = line[:1].islower() and len(said) > _NAME_WORDS  # of the sentence above it
+    rest = line[:1].islower() and len(said) > _NAME_WORDS  # the end of the sentence above
     return fitted and len(said) <= _HEADING_WORDS and not (stopped or rest or _goes_on(line, following))
 
 
 def _blocks(text: str) -> list[list[str]]:
-    """Yield lines that belong together: a paragraph, a list, a table, a fenced block."""
+    """Return lines in groups: a paragraph, a list, a table, a fenced block."""
     blocks: list[list[str]] = []
     for fenced, lines in fenced_runs(_with_whole_fences(text.splitlines())):
         blocks.extend([lines, []] if fenced else _prose_blocks(lines))
@@ -208,7 +208,7 @@ def _blocks(text: str) -> list[list[str]]:
 
 
 def _with_whole_fences(lines: list[str]) -> list[str]:
-    """Return the lines with the fence that is missing if a passage begins or ends within a listing."""
+    """Return the lines, with the missing fence added if the passage begins or ends within a code block."""
     marks = [line.strip() for line in lines if FENCE.match(line)]
     if len(marks) % 2 == 0:
         return lines
@@ -256,7 +256,7 @@ def _block_units(block: list[str], number: int) -> list[Unit]:
 
 
 def _below_their_items(block: Sequence[str], found: Sequence[Unit]) -> list[Unit]:
-    """Return the units, an item within an item under the words that head it: "Three weeks ahead:", "Phones"."""
+    """Return the units, with each nested item under the words of its parent item: "Three weeks ahead:", "Phones"."""
     indents = iter([len(line) - len(line.lstrip()) for line in block if LIST_ITEM.match(line)])
     above: list[tuple[int, str]] = []
     placed: list[Unit] = []
@@ -272,14 +272,14 @@ def _below_their_items(block: Sequence[str], found: Sequence[Unit]) -> list[Unit
 
 
 def _item_heading(text: str) -> str:
-    """Return the words of an item that says nothing by itself, and so is a heading over the items within it."""
+    """Return the words of an item that is only a heading for its nested items; otherwise empty."""
     words = LIST_ITEM.sub("", text)
     heads = words.rstrip("*_ ").endswith(":") or not _SENTENCE_END.search(words)
     return words if heads and len(words.split()) <= _HEADING_WORDS else ""
 
 
 def _is_aligned(block: list[str]) -> bool:
-    """Return whether the lines are columns held together by spaces: codes and what they mean."""
+    """Return whether the lines are columns aligned by spaces, such as codes and their meanings."""
     return len(block) > 2 and all(_COLUMNS.search(line) for line in block)
 
 
@@ -314,7 +314,7 @@ _LOOKS_BACK = re.compile(
 
 
 def looks_back(unit: Unit) -> bool:
-    """Return whether a sentence opens with a word that only the one before it explains: "They arrive …"."""
+    """Return whether a sentence begins with a word that only the previous sentence explains: "They arrive …"."""
     return unit.form is Form.SENTENCE and bool(_LOOKS_BACK.match(unit.text))
 
 
@@ -323,7 +323,7 @@ _NAMES_ANEW = re.compile(r"\b(?:these|such) [a-z]", re.IGNORECASE)  # "we pay £
 
 
 def befores(everything: Sequence[Unit]) -> dict[Unit, Unit]:
-    """For each sentence that only the one before it explains, that one, where it is in the same paragraph."""
+    """Return the previous sentence for each sentence that depends on it, if both are in the same paragraph."""
     return {
         unit: before
         for before, unit in pairwise(everything)
@@ -337,9 +337,9 @@ def _speaks_of_the_same(unit: Unit) -> bool:
 
 @lru_cache(maxsize=1024)
 def announced(text: str) -> Mapping[Unit, tuple[Unit, ...]]:
-    """For each sentence or item of a passage that ends in a colon, the list, small table or listing that it leads to.
+    """Return for each sentence or item ending in a colon the list, small table or code block that it introduces.
 
-    Not where that is longer than what is quoted whole.
+    Leaves out those that are too long to quote as a whole.
     """
     everything = units(text)
     found: dict[Unit, tuple[Unit, ...]] = {}
@@ -361,10 +361,10 @@ def _led_by(unit: Unit, after: Sequence[Unit]) -> Iterator[Unit]:
 
 
 def in_context(passage: Passage, unit: Unit, before: Unit | None = None) -> str:
-    """Return a unit as somebody reads it who has come from the top of the page: what its vector is made of.
+    """Return a unit with its context from the page above it: the text that its vector is made of.
 
-    A row is read with its columns' names, a sentence that looks back after the one that it looks back to, and one that
-    leads to a list with the list.
+    A row has its column names, a sentence that refers back follows the previous one, and a sentence that introduces a
+    list is followed by the list.
     """
     place = [*passage.heading[-1:], *([unit.under] if unit.under else ())]
     where = ", ".join(dict.fromkeys((passage.title, *place)))
@@ -379,15 +379,15 @@ def in_context(passage: Passage, unit: Unit, before: Unit | None = None) -> str:
 
 
 def text_of_list(led: Iterable[Unit]) -> str:
-    """Items without their bullets, a listing without its fences, as one text."""
+    """Return items without bullets, or a code block without fences, as one text."""
     lines = (line for unit in led for line in unit.text.splitlines() if not FENCE.match(line))
     return "; ".join(LIST_ITEM.sub("", line) for line in lines)
 
 
 def texts_of_units(passage: Passage) -> tuple[str, ...]:
-    """Return the units of a passage with their context, in reading order: what their vectors are made of.
+    """Return the units of a passage with their context, in reading order, as the input of their vectors.
 
-    At most ``MOST_UNITS``: a passage has five, and a long table's rows are told by its passage and by their words.
+    At most ``MOST_UNITS``. A passage usually has five; rows of a long table are found by their passage and their words.
     """
     everything = units(passage.text)
     before = befores(everything)

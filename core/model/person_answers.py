@@ -1,7 +1,7 @@
-"""A person's answer to a question that the documents did not answer: its states, its records, and its document.
+"""A person's answer to a question that the documents did not answer: its states, records and document.
 
-The document's source names the conversation and the message, so that edits and deletions there are followed; its origin
-is the answerer's id, so that it is found and removed when they are forgotten.
+The document's source names the conversation and the message, so that later edits and deletions are followed. Its origin
+is the answerer's id, so that it is found and removed when that person is forgotten.
 """
 
 import re
@@ -14,14 +14,14 @@ from core.model.knowledge import conversation_platform
 from core.model.plain_text import one_line
 from core.model.records import PERSON, THREAD, Record
 
-ANSWER = "answer "  # the source of such a document begins with it
-VALID_FOR = timedelta(days=180)  # then its author is asked whether it still holds
-ANSWER_WITHIN = timedelta(days=14)  # after that it is shown as not confirmed
-_HEADING = re.compile(r"(?m)^(\s*)(#|[=-]+\s*$)")  # or the line below one: a heading could name another author
+ANSWER = "answer "  # prefix of such a document's source
+VALID_FOR = timedelta(days=180)  # then its author is asked whether it is still true
+ANSWER_WITHIN = timedelta(days=14)  # after that it is shown as unconfirmed
+_HEADING = re.compile(r"(?m)^(\s*)(#|[=-]+\s*$)")  # a heading, or the line below one, could name another author
 
 
 class OfferAction(StrEnum):
-    """A button about a person's answer; its value is kept in buttons that outlive a restart."""
+    """Buttons about a person's answer. Their values are stored in messages that outlive a restart."""
 
     SOLVED = "solved"
     KEEP = "keep"
@@ -41,9 +41,9 @@ OFFER_LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A question to one person, with buttons. ``quoted`` is the text that it is about, word for word.
+    """A question to one person, with buttons. ``quoted`` is the verbatim text that it is about.
 
-    ``channel`` is where on the platform it is asked; empty: in a direct message.
+    ``channel`` is where to ask on the platform; empty: in a direct message.
     """
 
     id: str
@@ -56,26 +56,26 @@ class Offer:
 
 
 class AnswerState(StrEnum):
-    """How far a question to a person is."""
+    """States of a question to a person."""
 
     OPEN = "open"
-    ANSWERED = "answered"  # and the answerer was asked whether it may be kept
+    ANSWERED = "answered"  # the answerer was asked whether it may be kept
     KEPT = "kept"
     DECLINED = "declined"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PersonAnswer(Record, place="answers/{id}", subject="answer"):
-    """A question for which *Ask a person* was pressed. ``id`` is the trace of our answer; no words are kept here.
+    """A question for which *Ask a person* was pressed. ``id`` is the trace of the bot's answer; no text is kept here.
 
-    ``answerer`` and ``message`` name the reply that may solve it, of ``size`` words; ``talked``: the asker went
-    on; ``rival``: two people replied, or more was asked, so that it is unclear which reply solves it.
+    ``answerer`` and ``message`` identify the reply that may solve it, of ``size`` words. ``talked``: the asker wrote
+    again. ``rival``: two people replied or more was asked, so it is unclear which reply solves it.
     """
 
     id: str
     thread: ThreadKey | None = field(default=None, metadata=THREAD)
     asker: str = field(default="", metadata=PERSON)
-    caller: str = ""  # the person who pressed
+    caller: str = ""  # the person who pressed the button
     state: AnswerState = AnswerState.OPEN
     answerer: str = ""
     message: str = ""
@@ -83,7 +83,7 @@ class PersonAnswer(Record, place="answers/{id}", subject="answer"):
     size: int = 0
     rival: bool = False
     talked: bool = False
-    changes: int = 0  # how often it was changed: of two at once one is kept
+    changes: int = 0  # number of changes, so that of two concurrent ones only one is saved
 
     @property
     def key(self) -> ThreadKey:
@@ -93,7 +93,7 @@ class PersonAnswer(Record, place="answers/{id}", subject="answer"):
 
 @dataclass(frozen=True, kw_only=True)
 class LastCall(Record, place="{thread}", subject="called"):
-    """The last question in a thread for which a person was called, by the trace of our answer."""
+    """The last question in a thread for which a person was called, by the trace of the bot's answer."""
 
     thread: ThreadKey = field(metadata=THREAD)
     trace: str = ""
@@ -101,7 +101,7 @@ class LastCall(Record, place="{thread}", subject="called"):
 
 @dataclass(frozen=True, kw_only=True)
 class WaitingReply(Record, place="answers", subject="waiting", entry="{id}", installation=True):
-    """A reply that solves a question unless its asker goes on, and when it was written (epoch)."""
+    """A reply that solves a question unless its asker writes again, and when it was written (epoch)."""
 
     id: str
     at: float = 0.0
@@ -109,7 +109,7 @@ class WaitingReply(Record, place="answers", subject="waiting", entry="{id}", ins
 
 @dataclass(frozen=True, kw_only=True)
 class Confirmation(Record, place="answers/{id}", subject="confirmation"):
-    """A kept answer whose author was asked whether it still holds, and when (epoch)."""
+    """A kept answer whose author was asked whether it is still true, and when (epoch)."""
 
     id: str
     owner: str = field(default="", metadata=PERSON)
@@ -134,19 +134,19 @@ def answer_place(source: str) -> tuple[str, str]:
 
 
 def is_due(dated: str, today: date) -> bool:
-    """Return whether its author is to be asked whether an answer still holds."""
+    """Return whether it is time to ask the author whether the answer is still true."""
     return bool(dated) and today >= date.fromisoformat(dated) + VALID_FOR
 
 
 def is_unconfirmed(dated: str, today: date) -> bool:
-    """Return whether nobody has said in time that it still holds."""
+    """Return whether the answer was not confirmed in time."""
     return bool(dated) and today >= date.fromisoformat(dated) + VALID_FOR + ANSWER_WITHIN
 
 
 def answer_markdown(question: str, author: str, text: str, *, written: datetime, dated: str, today: date) -> str:
-    """Return the document: the question, who answered, and the text word for word.
+    """Return the document: the question, who answered, and the verbatim text.
 
-    The author is in the heading because a source line shows that, and so is what became of the confirmation.
+    The heading names the author and the state of confirmation, because a source line shows the heading.
     """
     state = ""
     if is_unconfirmed(dated, today):

@@ -1,14 +1,14 @@
-"""Text that is only text: what makes a reader's program act on it is taken out or made to stand still.
+"""Plain text: removes or defuses characters that make a reader's client act on a text.
 
-Programs make links of characters that no one marked as a link. Defanging puts an invisible, unbreakable joiner where
-such a link would begin, so that a person reads the same and nothing can be clicked. What the programs look for:
+Clients make links of characters that no one marked as a link. Defanging inserts an invisible, unbreakable joiner where
+such a link would begin. A person reads the same text, but nothing can be clicked. What the clients look for:
 
 - a scheme with slashes, anywhere: Slack https://docs.slack.dev/messaging/formatting-message-text#automatic-parsing,
   Discord (its client's rule ``https?://`` or ``steam://``, and ``<scheme:/…>``), terminals, CommonMark autolinks;
 - schemes without slashes (``mailto:``, ``tel:``): both platforms' clients;
 - names with a dot and a top-level domain, with or without ``www.``, and e-mail addresses: Slack's server, and
   linkify-it's fuzzy links, which Markdown renderers use;
-- ``[label](address)``, ``[label]: address``: Markdown, told by the two characters after the label.
+- ``[label](address)``, ``[label]: address``: Markdown, recognised by the two characters after the label.
 """
 
 import re
@@ -16,10 +16,10 @@ import unicodedata
 
 JOINER = "\u2060"
 
-# Letters that hide or reorder others (Unicode's Bidi_Control), and the ends of lines that only some programs know.
+# Characters that hide or reorder others (Unicode's Bidi_Control), and line ends that only some programs know.
 _BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _UNSEEN = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufff9-\ufffb{_BIDI}]")
-# Other scripts, and emoji, mean something by the joiners; Thai and Khmer part words by what has no width.
+# Joiners have a meaning in other scripts and emoji; Thai and Khmer separate words by zero-width characters.
 _NO_WIDTH = re.compile(r"[\u00ad\u2060\ufeff]|(?<=[\x00-\u024f])[\u200b-\u200d]|[\u200b-\u200d](?=[\x00-\u024f])")
 _LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
 _FULL_WIDTH = (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
@@ -35,29 +35,29 @@ _OPAQUE = re.compile(
 )
 _LABELLED = re.compile(r"\](?=[(:])")
 _IMAGE = re.compile(r"!(?=\[)")
-# A dot after which a top-level domain could stand. Endings of common files that are no such domain stay as they are.
+# A dot that a top-level domain could follow. Common file extensions that are not such domains stay as they are.
 _DOT = re.compile(
     r"(?<![\s.])[.．。｡](?!(?:ya?ml|json|txt|csv|pdf|docx?|xlsx?|pptx?|html?|css|jsx?|tsx?|java|toml|ini|cfg|conf|xml"
     r"|log|sql|png|jpe?g|gif|svg|exe|bat|rb|go|lock|bak|tmp|env)(?![\w.-]))(?=[^\W\d_])",
     re.IGNORECASE,
 )
-# A host by its number, with a place on it.
+# An IP address with a path or port.
 _HOST_NUMBER = re.compile(r"(?<=\d)\.(?=\d{1,3}\.\d{1,3}\.\d{1,3}[:/])")
 _CALL = re.compile(r"@(?=channel|here|everyone|group)", re.IGNORECASE)
 _INVITE = re.compile(r"(?<=discord)\.(?=gg\b|com\b|new\b|gift)|(?<=discordapp)\.(?=com\b)", re.IGNORECASE)
 
 
 def remove_controls(text: str) -> str:
-    """Return the text without control characters (but line ends and tabs), bidi controls and surrogates."""
+    """Return the text without control characters (except line ends and tabs), bidi controls and surrogates."""
     text = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     return _SURROGATE.sub("\ufffd", _UNSEEN.sub("", text))
 
 
 def compose(text: str) -> str:
-    """Return the text in the form in which people type it, so that the same words are the same characters.
+    """Return the text in the form that people type, so that equal words have equal characters.
 
-    Letters and their accents as one character (NFC), Latin letters and digits of full width as usual ones, ligatures
-    spelt out; without soft hyphens, what has no width between Latin letters, and halves of characters.
+    Letters and accents become one character (NFC), full-width Latin letters and digits become usual ones, and ligatures
+    are spelt out. Removes soft hyphens, zero-width characters between Latin letters, and surrogates.
     """
     if text.isascii():
         return text
@@ -66,27 +66,27 @@ def compose(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a title or a name: no control characters, on one line, composed as people type it."""
+    """Return a title or name on one line, without control characters, in NFC."""
     return unicodedata.normalize("NFC", " ".join(remove_controls(text).split()))
 
 
 def defang_schemes(text: str) -> str:
-    """Return the same to the eye, where nothing that begins with a scheme is a link, nor anything labelled."""
+    """Return text that looks the same, in which no scheme and no Markdown label makes a link."""
     text = _SLASHES.sub(JOINER, _COLON.sub(JOINER, text))
     text = _OPAQUE.sub(lambda match: match.group(1) + JOINER, text)
     return _IMAGE.sub("!" + JOINER, _LABELLED.sub("]" + JOINER, text))
 
 
 def defang_domains(text: str) -> str:
-    """Return the same to the eye, where no name with a dot in it is a link."""
+    """Return text that looks the same, in which no name with a dot makes a link."""
     return _HOST_NUMBER.sub("." + JOINER, _DOT.sub(lambda match: match.group() + JOINER, text))
 
 
 def defang_invites(text: str) -> str:
-    """Return the same to the eye, without the invitations that Discord knows by their host alone."""
+    """Return text that looks the same, without the invitation links that Discord recognises by their host."""
     return _INVITE.sub("." + JOINER, text)
 
 
 def defang_calls(text: str) -> str:
-    """Return the same to the eye, where the name of everybody in a place calls nobody."""
+    """Return text that looks the same, in which mentions of everyone in a channel notify nobody."""
     return _CALL.sub("@" + JOINER, text)

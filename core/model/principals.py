@@ -1,7 +1,7 @@
-"""Who a knowledge base can be for: channels, groups, roles, people and all of them, as types with one way to text.
+"""Principals: the channels, groups, roles and people that may be granted a knowledge base, with one text form.
 
-Grants and audiences hold principals as that text; two are the same where their texts are. What can be granted to on a
-platform is in the platform's plugin.
+Grants and audiences store principals as this text; two principals are equal if their texts are. A platform's plugin
+defines its kinds of principals.
 """
 
 import re
@@ -17,18 +17,18 @@ _TEXT = re.compile(r"(?P<platform>[a-z]+):(?P<kind>[a-z]+)(?::(?:(?P<space>[^/:]
 class PrincipalKind(StrEnum):
     """The kinds that several platforms have; a platform may add its own, as text."""
 
-    CHANNEL = "channel"  # everybody who can read there
+    CHANNEL = "channel"  # everyone who can read the channel
     GROUP = "group"
     ROLE = "role"
     USER = "user"
-    TEAM = "team"  # everybody in a workspace
-    TOKEN = "token"  # noqa: S105 - a kind, and no secret
-    READERS = "readers"  # everybody who has signed in
+    TEAM = "team"  # everyone in a workspace
+    TOKEN = "token"  # noqa: S105 - a kind, not a secret
+    READERS = "readers"  # everyone who has signed in
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A holder of grants. ``space`` is the workspace or server of what is not known by its ``id`` alone, else None."""
+    """A holder of grants. ``space`` is the workspace or server if ``id`` alone is not unique, otherwise None."""
 
     platform: str
     kind: str
@@ -41,7 +41,7 @@ class Principal:
 
     @classmethod
     def parse(cls, text: str) -> "Principal":
-        """Return the inverse of ``str``. Raises ValueError for what is no principal."""
+        """Return the principal that a text names. Raises ValueError for other text."""
         found = _TEXT.fullmatch(text)
         if found is None:
             raise ValueError(f"{text[:80]!r} is no principal.")
@@ -55,9 +55,9 @@ def channel_principal(platform: str, space: str, channel: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PrincipalForm:
-    """How principals of a kind are written on a platform, with words for their ids.
+    """The text form of a kind of principal on a platform, with placeholders for ids.
 
-    People choose the ids of a ``named`` one; a ``numeric`` one has digits alone.
+    ``named``: people choose the ids. ``numeric``: ids are digits.
     """
 
     platform: str
@@ -82,17 +82,17 @@ class PrincipalForm:
         return (given.platform, given.kind) == (self.platform, self.kind) and sound
 
 
-EVERYONE = "everyone"  # in place of a principal: the base is open again
+EVERYONE = "everyone"  # in place of a principal: opens the base to everyone
 
-PRINCIPAL_FORMS = (  # of Footnote itself; each platform's are in its plugin
+PRINCIPAL_FORMS = (  # Footnote's own; each platform's are in its plugin
     PrincipalForm("api", PrincipalKind.TOKEN, "TOKEN"),
-    PrincipalForm("web", PrincipalKind.USER, "NAME", named=True),  # as the proxy in front of the page calls them
+    PrincipalForm("web", PrincipalKind.USER, "NAME", named=True),  # the user name that the reverse proxy sends
     PrincipalForm("web", PrincipalKind.READERS),
-    PrincipalForm("mail", PrincipalKind.USER, "ADDRESS", named=True),  # whose e-mail address a platform has confirmed
+    PrincipalForm("mail", PrincipalKind.USER, "ADDRESS", named=True),  # an e-mail address that a platform has confirmed
 )
 
 
 def mail_principal(address: str) -> str:
-    """Return the principal of the one who holds this e-mail address; empty for what is no address."""
+    """Return the principal of the person with this e-mail address; empty if it is not an address."""
     form, text = PRINCIPAL_FORMS[-1], str(Principal("mail", PrincipalKind.USER, address.strip().casefold()))
     return text if "@" in address and form.accepts(text) else ""

@@ -1,4 +1,4 @@
-"""The two scales on which answers are chosen: what they may cost, and how readily evidence is looked for."""
+"""The two settings of an answer: its cost, and how readily evidence is searched for and accepted."""
 
 from enum import StrEnum
 
@@ -12,7 +12,7 @@ class Profile(StrEnum):
 
 
 class Behaviour(StrEnum):
-    """How readily evidence is looked for and believed: conservative searches more readily and abstains sooner."""
+    """How readily evidence is searched for and accepted. Conservative searches more and abstains sooner."""
 
     CONSERVATIVE = "conservative"
     BALANCED = "balanced"

@@ -1,7 +1,7 @@
-"""How records read at rest: a hash of texts, whose fields keep the names and forms that the first version wrote.
+"""Codec for stored records: a hash of texts, with the field names and forms that the first version wrote.
 
-Texts, numbers and thread keys stand there as they are, true is "yes", several texts are separated by spaces or
-numbered; everything else is JSON by ``json_codec``. An empty text is the field's default.
+Texts, numbers and thread keys are stored as they are; true is "yes"; several texts are separated by spaces or numbered.
+Everything else is JSON by ``json_codec``. An empty text means the field's default.
 """
 
 import re
@@ -15,11 +15,11 @@ from core.model.conversation import ThreadKey
 from core.model.json_codec import from_json, to_json
 from core.model.records import Layout, R, Record, layout_of, record_types
 
-OWNER = "@person"  # the field that says whose a record is, whatever the record itself calls them
+OWNER = "@person"  # the stored field for a record's owner, whatever the record's own field is called
 
 
 def to_fields(record: Record) -> dict[str, str]:
-    """Return a record at rest: its fields by name, as text; empty values stand there empty."""
+    """Return a record as stored: its fields by name, as text. Empty values are included as empty texts."""
     layout = layout_of(type(record))
     found: dict[str, str] = {}
     for field in layout.stored:
@@ -35,7 +35,7 @@ def to_fields(record: Record) -> dict[str, str]:
 
 
 def from_fields(blank: R, kept: Mapping[str, str]) -> R | None:
-    """Return the record at this address; None if nothing is kept. Raises ValueError for another record."""
+    """Return the record at this address; None if nothing is stored. Raises ValueError for another kind of record."""
     layout = layout_of(type(blank))
     if not kept or (layout.entry and blank.address.entry not in kept):
         return None
@@ -52,14 +52,14 @@ def from_fields(blank: R, kept: Mapping[str, str]) -> R | None:
 
 
 def entries_from_fields(blank: R, kept: Mapping[str, str]) -> list[R]:
-    """Return all records that share this one's place and subject. Raises ValueError for what is no such record."""
+    """Return all records with this one's place and subject. Raises ValueError if one is not such a record."""
     entry = layout_of(type(blank)).entry
     found = [from_fields(replace(blank, **{entry: name}), kept) for name in kept]
     return [record for record in found if record is not None]
 
 
 def changed_fields(record: Record, was: Record | None) -> dict[str, str]:
-    """Return what has to be written so that what is kept as ``was`` becomes this record; always whose it is."""
+    """Return the fields to write so that the stored ``was`` becomes this record. Always includes the owner."""
     now = to_fields(record)
     if was is None:
         return {name: text for name, text in now.items() if text}
@@ -69,7 +69,7 @@ def changed_fields(record: Record, was: Record | None) -> dict[str, str]:
 
 
 def records_at(place: str, subject: str, kept: Mapping[str, str]) -> list[Record]:
-    """Whatever may be kept there, by every type whose address this can be. What does not read as one is left out."""
+    """Return every record that may be stored there, of every type whose address matches; skip unreadable ones."""
     blanks = [blank for kind in record_types() if (blank := _blank(kind, place, subject)) is not None]
     found: list[Record] = []
     for blank in blanks:
@@ -87,7 +87,7 @@ def _readable(blank: Record, kept: Mapping[str, str]) -> Record | None:
 
 
 def _blank(kind: type[Record], place: str, subject: str) -> Record | None:
-    """Return the record of this type that would be kept there; None where the type is kept elsewhere."""
+    """Return a blank record of this type with this address; None if the type is stored elsewhere."""
     layout = layout_of(kind)
     matches = [pattern.fullmatch(text) for pattern, text in zip(layout.patterns, (place, subject), strict=True)]
     try:
@@ -142,16 +142,16 @@ def _value(kind: Any, text: str) -> Any:
 
 
 def mentions(text: str, person_id: str) -> bool:
-    """Whether a person's qualified id is in a text; another's that only begins in the same way does not count."""
+    """Return whether a text contains a person's qualified id. A longer id with the same beginning does not count."""
     return person_id in text and re.search(rf"(?<!\w){re.escape(person_id)}(?!\w)", text) is not None
 
 
 def fields_of(
     place: str, subject: str, values: Mapping[str, str], person_id: str, traces: Collection[str] = ()
 ) -> set[str]:
-    """Return the fields of what is kept at an address that go with this person: all of them where the record is theirs.
+    """Return the stored fields to erase with this person: all of them if the record is theirs.
 
-    Of another's, those go that name the person, or one of these traces of theirs.
+    In records of others, the fields that name the person or one of ``traces``, their traces.
     """
     theirs = [one for one in records_at(place, subject, values) if person_id in one.owners.people]
     whole = values.get(OWNER) == person_id or mentions(place, person_id) or mentions(subject, person_id)

@@ -1,11 +1,11 @@
-"""What is kept about messages, as typed records: each type says where its records are kept and whose they are.
+"""Typed records about messages. Each type states where its records are stored and who owns them.
 
-A record type is a frozen, keyword-only dataclass below ``Record``. Where a record is kept follows from its own fields,
-and the fields that say whose it is are marked ``PERSON`` or ``THREAD``. A store indexes every record under its owners
-as it writes it, so that every new type is added to what is forgotten with a person or a thread; a type without an
-owner is refused. How a record reads at rest is ``record_codec``'s.
+A record type is a frozen, keyword-only dataclass below ``Record``. A record's own fields determine its address, and
+fields marked ``PERSON`` or ``THREAD`` are its owners. A store indexes every record under its owners as it writes it. So
+records of a new type are forgotten with their person or thread; a type without an owner is rejected. ``record_codec``
+defines the stored form.
 
-Without slots: those would make every class twice, and ``record_types`` would find the one that nobody uses.
+Not slotted: slots would create every class twice, and ``record_types`` would find the unused one.
 """
 
 import inspect
@@ -21,8 +21,8 @@ from core.model.incoming_events import IncomingMessage
 
 PERSON = {"owner": "person"}  # a person's qualified id
 THREAD = {"owner": "thread"}  # a ThreadKey
-UNSTORED = {"unstored": True}  # of an owner that is indexed, and is nowhere in the record at rest
-NUMBERED = {"numbered": "part-"}  # a tuple, each value in a field of its own: part-1, part-2, …
+UNSTORED = {"unstored": True}  # for an owner that is indexed but not stored in the record
+NUMBERED = {"numbered": "part-"}  # a tuple with each value in its own stored field: part-1, part-2, …
 
 _NUMBERS = (int, float, bool, tuple[int, ...], tuple[float, ...])
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -30,9 +30,9 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a record is kept. ``place`` is a thread's key, or the name of what is no thread.
+    """The address of a record. ``place`` is a thread's key or another name.
 
-    ``entry`` is empty for a record that is all of its type at that address; of several that share it, the name of one.
+    ``entry`` is empty if only one record of its type has that address; otherwise it names one of several.
     """
 
     place: str
@@ -42,7 +42,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """The people and the threads with which a record is forgotten."""
+    """The people and threads that a record is forgotten with."""
 
     people: frozenset[str] = frozenset()
     threads: frozenset[str] = frozenset()
@@ -50,19 +50,19 @@ class Owners:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """The base of all that is kept about messages."""
+    """Base class of all records about messages."""
 
-    kept_at: ClassVar[Address] = Address("", "")  # as templates over the type's fields
+    kept_at: ClassVar[Address] = Address("", "")  # templates over the type's fields
     of_installation: ClassVar[bool] = False
 
     def __init_subclass__(
         cls, *, place: str = "", subject: str = "", entry: str = "", installation: bool = False
     ) -> None:
-        """Say where records of this type are kept, as templates over their fields; none for a mere base.
+        """Set the address of this type's records, as templates over their fields; none for an abstract base.
 
-        With ``entry`` several of them share an address, each in a field of this name that holds its one value. An
-        ``installation`` record belongs to nobody, and therefore holds numbers alone. Raises TypeError for a type that
-        does not say whose its records are.
+        With ``entry`` several records share an address, each as one field of that name with a single value. An
+        ``installation`` record belongs to nobody and so may hold only numbers. Raises TypeError for a type without an
+        owner.
         """
         above = cls.kept_at
         cls.kept_at = Address(place or above.place, subject or above.subject, entry or above.entry)
@@ -72,13 +72,13 @@ class Record:
 
     @property
     def address(self) -> Address:
-        """The place, subject and entry that it is kept under."""
+        """The place, subject and entry under which it is stored."""
         kept_at = self.kept_at
         return Address(_fill(kept_at.place, self), _fill(kept_at.subject, self), _fill(kept_at.entry, self))
 
     @property
     def owners(self) -> Owners:
-        """The people and threads that it is erased with."""
+        """The people and threads that it is forgotten with."""
         layout = layout_of(type(self))
         return Owners(_names_of(self, layout.people), _names_of(self, layout.threads))
 
@@ -87,32 +87,32 @@ R = TypeVar("R", bound=Record)
 
 
 def record_types() -> tuple[type[Record], ...]:
-    """Return every type of record that is defined, by name: all of them may belong to a person or a thread."""
+    """Return every defined record type, by name. All of them may belong to a person or a thread."""
     found: dict[str, type[Record]] = {}
     waiting: list[type[Record]] = [Record]
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()
-        if kind.kept_at.subject:  # no mere base
+        if kind.kept_at.subject:  # not an abstract base
             found[f"{kind.__module__}.{kind.__qualname__}"] = kind
     return tuple(found[name] for name in sorted(found))
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What has to be known of a type to read, write and forget its records, each field by its name."""
+    """The layout of a type, for reading, writing and forgetting its records; fields by name."""
 
     types: Mapping[str, Any]
     stored: tuple[Field[Any], ...]
     people: tuple[str, ...]
     threads: tuple[str, ...]
-    entry: str  # the field that names one of several at an address; empty for a type that has the address alone
+    entry: str  # the field that names one of several records at an address; empty if there is only one
     patterns: tuple[re.Pattern[str], re.Pattern[str]]  # of its places and its subjects
 
 
 def layout_of(kind: type[Record]) -> Layout:
     """Return the layout of a type."""
-    return _layout(kind)  # type: ignore[arg-type]  # a class can be hashed; mypy asks its instances
+    return _layout(kind)  # type: ignore[arg-type]  # classes are hashable; mypy checks their instances
 
 
 @cache
@@ -128,7 +128,10 @@ def _layout(kind: Any) -> Layout:
 
 
 def _check_owner(kind: type[Record]) -> None:
-    """Before the dataclass is made of it: a field is still an annotation, with its ``field()`` as the value."""
+    """Raise TypeError for a type without an owner.
+
+    Runs before the dataclass decorator, when a field is only an annotation with its ``field()`` as the value.
+    """
     own, above = inspect.get_annotations(kind), getattr(kind, "__dataclass_fields__", {})
     made = {name: kind.__dict__.get(name) if name in own else above[name] for name in own.keys() | above.keys()}
     if kind.of_installation:
@@ -139,12 +142,12 @@ def _check_owner(kind: type[Record]) -> None:
 
 
 def _names_in(kept_at: Address) -> frozenset[str]:
-    """Return the fields that make an address."""
+    """Return the names of the fields in an address."""
     return frozenset(_PLACEHOLDER.findall(f"{kept_at.place} {kept_at.subject} {kept_at.entry}"))
 
 
 def key_text(value: object) -> str:
-    """Return a value as it is in an address: a text, or a ThreadKey."""
+    """Return the text of a value (a text or a ThreadKey) in an address."""
     return str(value or "")
 
 
@@ -163,57 +166,57 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionState(Record, place="{thread}", subject="{message}"):
-    """How far the question of a message is. Each platform adds what shows it, in a type of its own below this one.
+    """The state of a message's question. Platforms add their own fields in subclasses.
 
-    ``settled_by`` is the delivery that had its outcome last; ``checkpoint`` the card that was shown last.
+    ``settled_by`` is the last delivery that got its outcome; ``checkpoint`` is the last card shown.
     """
 
     thread: ThreadKey = field(metadata=THREAD)
     message: str
     asker: str = field(default="", metadata=PERSON)
-    outcome: str = ""  # how it ended, by ``Outcome``, or DELETED; empty while it has not
+    outcome: str = ""  # how it ended: an ``Outcome`` or DELETED; empty until then
     settled_by: str = ""
-    edited_late: bool = False  # its writer was offered to have it answered again, as it was edited after the answer
-    late_edit: IncomingMessage | None = None  # as it reads since
+    edited_late: bool = False  # edited after the answer; its author was offered a new answer
+    late_edit: IncomingMessage | None = None  # the edited message
     checkpoint: str = ""
 
     @property
     def is_worked_on(self) -> bool:
-        """Whether somebody is at it, as far as it can be seen: then it can be stopped."""
+        """Whether it is visibly in progress, so that it can be stopped."""
         return not self.outcome
 
 
 class AnswerStage(StrEnum):
-    """How far an answer is, as far as it is visible."""
+    """The visible stages of an answer."""
 
     UNSEEN = ""
     WORKING = "working"  # its first message is being posted, or is there
-    PRIVATE = "private"  # only its asker knows that it comes
+    PRIVATE = "private"  # only its asker sees that it is coming
     ENDING = "ending"  # its end is being shown
     OFFERED = "offered"  # a card waits for a choice
     DONE = "done"
 
     @classmethod
     def _missing_(cls, value: object) -> "AnswerStage | None":
-        """Read the names that Slack's answers had at rest in the first version."""
+        """Read the names that the first version stored for Slack's answers."""
         return {"open": cls.WORKING, "concluding": cls.ENDING}.get(str(value))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChatQuestionState(QuestionState):
-    """The messages that show one answer in a chat, by their ids, and the place they are in."""
+    """The messages of one answer in a chat, by id, and their place."""
 
     stage: AnswerStage = AnswerStage.UNSEEN
-    channel: str = ""  # where they are, if the thread key does not say it
-    mode: str = ""  # ReplyMode, where not the question's
+    channel: str = ""  # where they are, if not the thread key's channel
+    mode: str = ""  # ReplyMode, if it differs from the question's
     because: str = ""  # why the answer is not where it was asked
     first: str = ""
-    parts: tuple[str, ...] = field(default=(), metadata=NUMBERED)  # those that follow the first, of a long one
-    cards: tuple[str, ...] = ()  # earlier first messages: cards that led on to the present one
+    parts: tuple[str, ...] = field(default=(), metadata=NUMBERED)  # messages after the first, for a long answer
+    cards: tuple[str, ...] = ()  # earlier first messages: cards that led to the present one
 
     @property
     def is_worked_on(self) -> bool:
-        """From its first sign until a card or the answer is shown; again after a choice."""
+        """Whether it is in progress: from its first sign until a card or the answer appears, again after a choice."""
         return self.stage in {AnswerStage.WORKING, AnswerStage.PRIVATE, AnswerStage.ENDING}
 
     @property
@@ -224,29 +227,29 @@ class ChatQuestionState(QuestionState):
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointState(Record, place="{thread}", subject="checkpoint:{checkpoint}"):
-    """What a card's buttons and its expiry need: the question behind it, what it says, and what was chosen."""
+    """The state of a card, for its buttons and expiry: the question, its text, and the choice made."""
 
     thread: ThreadKey = field(metadata=THREAD)
     checkpoint: str
     asker: str = field(default="", metadata=PERSON)
     question: IncomingMessage | None = None
-    card: str = ""  # its message, escaped for the platform that shows it
-    chosen: str = ""  # the label of the choice that was made
+    card: str = ""  # its message, escaped for its platform
+    chosen: str = ""  # label of the choice made
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinesSinceAnswer(Record, place="{thread}", subject="lines since"):
-    """That people have written in a thread since our last answer there, which was its turn number ``turns``."""
+    """Marks that people have written in a thread since the bot's last answer, which was turn number ``turns``."""
 
     thread: ThreadKey = field(metadata=THREAD)
     turns: int = 0
-    first: int = 0  # the checksum of the id of the first such message
-    in_company: bool = False  # somebody else than the one we answered has written, or was written to
+    first: int = 0  # checksum of the first such message's id
+    in_company: bool = False  # someone other than the last asker wrote or was addressed
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttachedFiles(Record, place="{thread}", subject="attached:{asker}"):
-    """Where the files hang that somebody attached last in a thread, and how many turns it had by then."""
+    """The message with the files that a person attached last in a thread, and the number of turns at that time."""
 
     thread: ThreadKey = field(metadata=THREAD)
     asker: str = field(metadata=PERSON)

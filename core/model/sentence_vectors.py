@@ -1,7 +1,7 @@
-"""Vectors of a passage's sentences, kept beside its own in eight bits a number.
+"""Vectors of a passage's sentences, stored with its own vector in eight bits a number.
 
-A passage's vector says what it is about as a whole; the sentence that answers may be one of ten. In eight bits a
-cosine is that of 32 within some thousandths, and a sentence takes as many bytes as a vector has numbers.
+A passage's vector describes the whole passage, but the answer may be in one sentence of ten. With eight bits, a cosine
+differs from the 32-bit one by some thousandths. A sentence takes one byte for each dimension.
 """
 
 from collections.abc import Sequence
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-_MOST = 127  # of a number in eight bits
+_MOST = 127  # largest signed eight-bit number used
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceVectors:
-    """The vectors of some texts, in order; of the first ones where there was no room for all.
+    """The vectors of some texts, in order, or of the first ones if there was no room for all.
 
-    ``digest`` is that of all the texts, by which another way of cutting the passage is noticed. ``numbers`` are
-    (n, dimension) signed bytes, row by row, each row on a scale of its own.
+    ``digest`` covers all the texts, to detect that the passage is now split differently. ``numbers`` are (n, dimension)
+    signed bytes, row by row, each row with its own scale.
     """
 
     digest: str = ""
@@ -29,7 +29,7 @@ class SentenceVectors:
 
     @classmethod
     def of(cls, texts: Sequence[str], vectors: "npt.NDArray[np.float32] | None" = None) -> "SentenceVectors":
-        """From (n, dimension) vectors of n texts; of none where there are no texts."""
+        """Return the quantised form of (n, dimension) vectors of n texts; without texts, an empty one."""
         import numpy as np
 
         if not texts or vectors is None:
@@ -38,7 +38,7 @@ class SentenceVectors:
         return cls(digest_of(texts), np.rint(scaled).astype(np.int8).tobytes())
 
     def as_vectors(self, dimension: int) -> "npt.NDArray[np.float32]":
-        """(n, dimension), float32, unit length."""
+        """Return the vectors: (n, dimension), float32, unit length."""
         import numpy as np
 
         rows = np.frombuffer(self.numbers, np.int8).reshape(-1, dimension).astype(np.float32)
@@ -50,12 +50,12 @@ NO_SENTENCES = SentenceVectors()
 
 
 def digest_of(texts: Sequence[str]) -> str:
-    """Return what tells these texts, in this order, from others."""
+    """Return a digest of these texts in this order."""
     return blake2b("\x1f".join(texts).encode(errors="replace"), digest_size=6).hexdigest()
 
 
 def cosines_of_nearest(passages: Sequence[SentenceVectors], vector: "npt.NDArray[np.float32]") -> list[float | None]:
-    """For each passage the cosine of its nearest sentence with a vector of unit length; None where it has none."""
+    """Return for each passage the highest cosine of its sentences with a unit vector; None if it has no sentences."""
     import numpy as np
 
     dimension = len(vector)

@@ -1,7 +1,7 @@
-"""Words and sentences: what the extractive reasoner, quote selection and verification agree on.
+"""Words and sentences, as the extractive reasoner, quote selection and verification share them.
 
-English is stemmed and has its stop words removed; words of other languages pass through lower-cased, which costs
-recall there but breaks nothing.
+English words are stemmed and stop words removed. Words of other languages are only lower-cased, which costs recall but
+breaks nothing.
 """
 
 import re
@@ -25,14 +25,14 @@ _BREAK = re.compile(r"(?<=[.!?…])[\"”’)\]]*\s+(?=[\"“‘(\[]*[^\Wa-z_])|
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|etc|approx|no|fig|dr|mr|mrs|ms|prof|inc|ltd|st|u\.s|[A-Z])\.)$", re.IGNORECASE
 )
-# "Am 18. Dezember" is no end of a sentence.
+# "Am 18. Dezember" does not end a sentence.
 _ORDINAL = re.compile(r"\b\d{1,2}\.$")
 _MONTH = re.compile(
     r"\s+(?:Jan|Feb|März|Mar|Apr|Ma[iy]|Jun|Jul|Aug|Sep|O[kc]t|Nov|De[zc])(?:[a-z]{0,6}\b)", re.IGNORECASE
 )
 
 
-_stemmers = threading.local()  # a stemmer keeps its word in itself while it works: each thread has its own
+_stemmers = threading.local()  # stemmers are stateful, so each thread has its own
 
 
 def snowball(language: str, word: str) -> str:
@@ -51,11 +51,11 @@ def stem(word: str) -> str:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Return the words of a text as they stand, in order: letters and digits, with inner points and apostrophes."""
+    """Return the words of a text, unchanged and in order: letters and digits, with inner points and apostrophes."""
     return tuple(_WORD.findall(text))
 
 
-@lru_cache(maxsize=4_096)  # of one question the same sentences are asked for ten times over
+@lru_cache(maxsize=4_096)  # one question asks for the same sentences ten times
 def content_words(text: str) -> tuple[str, ...]:
     """Return the stems of the words that carry meaning, in order, repeated where the text repeats them."""
     bare = (word.casefold().replace("’", "'").removesuffix("'s") for word in words(text))
@@ -65,7 +65,7 @@ def content_words(text: str) -> tuple[str, ...]:
 def without_stopwords(text: str) -> str:
     """Return the words of a text that carry meaning, unstemmed; the text itself if none does.
 
-    All words of an identifier carry meaning: "too many pallets", written with underscores, is the name of an error.
+    All words of an identifier carry meaning: "too_many_pallets" is the name of an error.
     """
     named = {word for identifier in _IDENTIFIER.findall(text) for word in words(identifier)}
     kept = [
@@ -77,7 +77,7 @@ def without_stopwords(text: str) -> str:
 
 
 def sentences(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text, each verbatim and stripped. So is each list item and table row."""
+    """Return the sentences of a text, each verbatim and stripped. List items and table rows count as sentences."""
     found: list[str] = []
     start = 0
     for gap in _BREAK.finditer(text):

@@ -1,4 +1,4 @@
-"""Who may do what: API tokens, sessions on the page, and the audit."""
+"""Access control: API tokens, sessions on the web page, and the audit log."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ class TokenScope(StrEnum):
 
     ASK = "ask"  # ask, choose at a checkpoint, rate an answer
     SEARCH = "search"  # search, list documents, read sections
-    INGEST = "ingest"  # add, replace and delete documents of its own, in the bases that it names
+    INGEST = "ingest"  # add, replace and delete its own documents, in the bases that it names
 
 
 @dataclass(frozen=True, slots=True)
 class ApiToken:
-    """A token as it is listed: everything but its secret. ``bases`` None: all that its principal may read."""
+    """A token without its secret, as listings show it. ``bases`` None: all that its principal may read."""
 
     id: str
     name: str
@@ -29,12 +29,12 @@ class ApiToken:
     created_at: datetime
     created_by: str
     rate: int = 60  # requests a minute
-    public: bool = False  # words of what is asked with it may be shown to admins, as those of a public channel
+    public: bool = False  # admins may see the text of its questions, as in a public channel
     revoked_at: datetime | None = None
 
     @property
     def principal(self) -> str:
-        """What a base may be granted to, so that this token reads it."""
+        """The principal to grant a base to, so that this token may read it."""
         return str(Principal("api", PrincipalKind.TOKEN, self.id))
 
 
@@ -47,19 +47,19 @@ class KeptToken:
 
 
 class ApiTokens(Protocol):
-    """Keeps tokens, revoked ones too, until there are too many of those; counts their use."""
+    """Store of tokens, including a limited number of revoked ones. Counts their use."""
 
     async def keep(self, kept: KeptToken) -> None:
-        """Keep it, replacing the one of this id. Raises Busy when there are too many."""
+        """Save a token, replacing the one with this id. Raises Busy if there are too many."""
 
     async def find(self, token_id: str) -> KeptToken | None:
-        """Return the one of this id, revoked or not."""
+        """Return the token with this id, revoked or not."""
 
     async def all(self) -> Sequence[ApiToken]:
         """Return all of them, the newest first."""
 
     async def count_use(self, token_id: str, seconds: int) -> int:
-        """Return how often it was used within this many seconds, this time included."""
+        """Count one use. Return the number of uses within this many seconds, including this one."""
 
 
 CODE_SECONDS = 15 * 60
@@ -67,19 +67,19 @@ CHAT_SECONDS = 60 * 60
 
 
 class SignInMethod(StrEnum):
-    """How somebody signed in."""
+    """Ways to sign in."""
 
     LINK = "link"  # from this machine's terminal
-    PASSWORD = "password"  # noqa: S105 - the name of a way in
-    PROXY = "proxy"  # as the proxy in front says with every request
-    CHAT = "chat"  # by a link that an admin got in a chat: it opens the connections alone, for an hour
+    PASSWORD = "password"  # noqa: S105 - the name of a sign-in method
+    PROXY = "proxy"  # the reverse proxy names the user in every request
+    CHAT = "chat"  # by a link sent to an admin in a chat; opens only the connections, for an hour
 
 
 @dataclass(frozen=True, slots=True)
 class WebSession:
-    """Someone who is signed in; every form of theirs repeats ``csrf``.
+    """A signed-in person. Every form of theirs must repeat ``csrf``.
 
-    ``thread`` is where an admin got a link in a chat: whether they still are one is looked up there.
+    ``thread`` is where an admin got the link in a chat. It is used to check whether they are still an admin.
     """
 
     person: Person
@@ -90,30 +90,30 @@ class WebSession:
 
 
 class WebSessions(Protocol):
-    """Sessions by a secret token that only the browser keeps; what is stored does not give it away."""
+    """Store of sessions by a secret token that only the browser keeps. The stored data does not reveal the token."""
 
     async def begin(self, session: WebSession) -> str:
-        """Keep it, and its token. Raises StoreUnavailable."""
+        """Save a session and return its token. Raises StoreUnavailable."""
 
     async def read(self, token: str) -> WebSession | None:
-        """Return the session of this token; None without one. Reading prolongs every session but those of CHAT."""
+        """Return the session of this token; None without one. Reading extends every session except those of CHAT."""
 
     async def end(self, token: str) -> None:
         """Sign out."""
 
     async def issue_code(self, session: WebSession) -> str:
-        """Return a code that signs in as this, once, within CODE_SECONDS."""
+        """Return a code that signs in to this session once, within CODE_SECONDS."""
 
     async def take_code(self, code: str) -> WebSession | None:
-        """Return what the code means: of many callers exactly one gets it."""
+        """Return the session of a code. Of many callers exactly one gets it."""
 
     async def count(self, what: str, seconds: int) -> int:
-        """Return how often this was counted within this many seconds, this time included."""
+        """Count one event. Return the number within this many seconds, including this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """Something an admin did, or somebody was denied."""
+    """An admin's action, or an attempt that was denied."""
 
     at: datetime
     actor: str
@@ -124,10 +124,10 @@ class AuditEntry:
 
 
 class Audit(Protocol):
-    """The record of what people with more rights did, or tried without them. Bounded; the oldest go first."""
+    """The audit log of privileged actions and denied attempts. Bounded; the oldest entries are dropped first."""
 
     async def record(self, actor: str, action: str, target: str, *, allowed: bool, detail: str = "") -> None:
-        """Keep it, with the time."""
+        """Add an entry with the current time."""
 
     async def recent(self, limit: int = 100) -> Sequence[AuditEntry]:
         """Return the newest entries, newest first."""

@@ -1,4 +1,4 @@
-"""An answer in the making: the view that shows it, and its stream for everyone who looks at it."""
+"""The view that shows an answer as it is written, and its stream for everyone who watches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from core.model.inquiry import Checkpoint
 
 
 class StepState(StrEnum):
-    """How far a step of the work is."""
+    """States of a step."""
 
     RUNNING = "running"
     DONE = "done"
@@ -18,7 +18,7 @@ class StepState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One line of the timeline: the same id again replaces it."""
+    """One line of the timeline. A step with the same id replaces it."""
 
     id: str
     title: str
@@ -27,22 +27,23 @@ class Step:
 
 
 class AnswerView(Protocol):
-    """One visible answer in the making, on one platform, for one question.
+    """One visible answer as it is written, on one platform, for one question.
 
-    Calls come one at a time, in order; ``open`` first, one of ``conclude``, ``offer`` and ``fail`` as the outcome, and
-    ``close`` last, also where there was no outcome: the question was edited, or another worker has taken over.
-    A view shows each piece of text at most once and swallows none, whatever its platform does to a stream.
+    Calls come one at a time, in order. ``open`` is first. One of ``conclude``, ``offer`` and ``fail`` is the outcome.
+    ``close`` is last, even without an outcome, because the question was edited or another worker has taken over.
 
-    The last call keeps what it showed and the outcome in one write (``MessageState.settle``). Whatever the platform
-    refuses, the outcome arrives once: in its place, else posted again, else in plain text, else as a direct message to
-    the one who asked; where nothing at all reaches them it is logged. So no call raises anything but Unavailable, when
-    the platform or a store is away and the question must be tried again later, and LeaseLost.
+    A view shows each piece of text exactly once, whatever its platform does to a stream.
+
+    The last call saves what it showed and the outcome in one write (``MessageState.settle``). Whatever the platform
+    refuses, the outcome arrives once: in its place, otherwise as a new post, in plain text, or as a direct message to
+    the asker. If nothing reaches them, it is logged. So calls raise only two errors: Unavailable, if the platform or a
+    store is down and the question must be retried later, and LeaseLost.
     """
 
     async def open(self) -> None:
-        """Show the first sign that the question was heard, or take up the one an earlier worker showed.
+        """Show the first sign that the question was received, or continue with the one that an earlier worker showed.
 
-        Something is kept in the message state before anything is shown. A place without signs is no reason to stop.
+        Save to the message state before showing anything. A place where no sign can be shown is no reason to stop.
         """
 
     async def step(self, step: Step) -> None:
@@ -52,34 +53,34 @@ class AnswerView(Protocol):
         """Show more of the answer."""
 
     async def rewrite(self, reason: str) -> None:
-        """Forget the text shown so far; it starts again."""
+        """Discard the text shown so far; it starts again."""
 
     async def notice(self, text: str) -> None:
-        """Say something beside the answer."""
+        """Show a notice next to the answer."""
 
     async def conclude(self, answer: Answer, trace_id: str) -> None:
-        """Show the final text with its sources, in place of everything streamed."""
+        """Show the final text with its sources, replacing everything streamed."""
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """Show a checkpoint with its choices."""
 
     async def fail(self, message: str, trace_id: str) -> None:
-        """Say that it did not work, and under which trace."""
+        """Show that it failed, with the trace id."""
 
     async def close(self) -> None:
-        """Show nothing more, whatever still waits to be shown. Raises nothing."""
+        """Show nothing more, not even pending updates. Raises nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """Somebody works on it, perhaps again: what was shown before is void."""
+    """Work on the answer begins, perhaps again. Everything shown before is void."""
 
     kind: Literal["begun"] = "begun"
 
 
 @dataclass(frozen=True, slots=True)
 class StepShown:
-    """A line of the timeline; one of the same id takes the other's place."""
+    """A line of the timeline. It replaces the one with the same id."""
 
     step: Step
     kind: Literal["step"] = "step"
@@ -95,14 +96,14 @@ class TextAdded:
 
 @dataclass(frozen=True, slots=True)
 class TextVoided:
-    """What was streamed does not hold: the text begins again."""
+    """The streamed text is void; the text starts again."""
 
     kind: Literal["void"] = "void"
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeShown:
-    """Something said beside the answer."""
+    """A notice next to the answer."""
 
     text: str
     kind: Literal["notice"] = "notice"
@@ -110,7 +111,7 @@ class NoticeShown:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The outcome is kept: look there."""
+    """The outcome is saved; read it from the store."""
 
     kind: Literal["ended"] = "ended"
 
@@ -120,20 +121,21 @@ AnswerUpdate = Begun | StepShown | TextAdded | TextVoided | NoticeShown | Ended
 
 @dataclass(frozen=True, slots=True)
 class Updates:
-    """What came after a place in the stream, and the place after that."""
+    """The updates after a position in the stream, and the next position."""
 
     updates: tuple[AnswerUpdate, ...]
     place: str
 
 
 class AnswerStream(Protocol):
-    """What is shown of one question's answer, in order, for a little while longer than it takes.
+    """The updates of one question's answer, in order, kept a little longer than it takes to write.
 
-    ``thread`` and ``subject`` name the question, as they do for ``MessageStateStore``; it is forgotten with that.
+    ``thread`` and ``subject`` identify the question, as in ``MessageStateStore``. The stream is forgotten with the
+    question.
     """
 
     async def publish(self, thread: str, subject: str, updates: Sequence[AnswerUpdate]) -> None:
         """Add to the stream. Raises StoreUnavailable."""
 
     async def read(self, thread: str, subject: str, after: str = "") -> Updates:
-        """Return what came after this place, at most some hundreds; at once, also when that is nothing."""
+        """Return at most some hundred updates after this position. Returns at once, even if there are none."""

@@ -1,7 +1,7 @@
-"""What a chat platform gives to the delivery of an answer: where messages are shown, and how they look.
+"""The interface between a chat platform and the delivery of answers: where messages go, and how they look.
 
-The delivery engine (``core.service.delivery``) knows when to show what, where next, and what to do after a crash. A
-platform translates: its calls into these, its errors into ``CallRefused`` and ``NoAnswer``, an answer into blocks.
+The delivery engine (``core.service.delivery``) knows when to show what, where to go next, and what to do after a crash.
+A platform translates these calls to its API, its errors to ``CallRefused`` and ``NoAnswer``, and answers to blocks.
 """
 
 from collections.abc import Collection, Sequence
@@ -16,22 +16,22 @@ from core.model.inquiry import Checkpoint
 from core.model.records import ChatQuestionState, Record
 from core.ports.answer_view import Step
 
-Payload = TypeVar("Payload")  # one message, as its platform shows it
-Posted_contra = TypeVar("Posted_contra", contravariant=True)  # the same, where it is only taken
+Payload = TypeVar("Payload")  # one message in its platform's form
+Posted_contra = TypeVar("Posted_contra", contravariant=True)  # the same, for parameters only
 
 
 class Refusal(StrEnum):
-    """Why a platform refuses a call."""
+    """Reasons why a platform refuses a call."""
 
     GONE = "gone"  # the message or the place does not exist (any more)
-    DENIED = "denied"  # not there, or not by us
-    REJECTED = "rejected"  # what we send, wherever we send it
-    LIMITED = "limited"  # too often: nothing was taken, try again later
-    OTHER = "other"  # a reason that we do not know: it may be the content or the place
+    DENIED = "denied"  # the bot may not post there
+    REJECTED = "rejected"  # the content is invalid, wherever it is sent
+    LIMITED = "limited"  # rate limited: nothing was accepted, retry later
+    OTHER = "other"  # unknown: it may be the content or the place
 
 
 class CallRefused(FootnoteError):
-    """A platform refuses a call; ``after``: seconds until it may be made again, where it is rate limited."""
+    """A platform refuses a call. ``after``: seconds until a retry is allowed, if rate limited."""
 
     def __init__(self, refusal: Refusal, message: str, *, after: float = 0.0) -> None:
         super().__init__(message)
@@ -40,16 +40,16 @@ class CallRefused(FootnoteError):
 
 
 class NoAnswer(PlatformUnavailable):
-    """A platform did not answer: the call may or may not have been carried out."""
+    """A platform did not answer. The call may or may not have taken effect."""
 
 
 class Superseded(FootnoteError):
-    """The question was edited again; the newer delivery answers it."""
+    """The question was edited again. The newer delivery answers it."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerPlace:
-    """Where the messages of an answer go; ``because`` is why that is not where it was asked."""
+    """Where an answer's messages go. ``because`` says why that is not where the question was asked."""
 
     mode: ReplyMode
     channel: str
@@ -58,7 +58,7 @@ class AnswerPlace:
 
 @dataclass(frozen=True, slots=True)
 class PartKey:
-    """By what a message of an answer is found again: its number from 0, and what it replaces."""
+    """The key to find a message of an answer again: its number from 0, and the message that it replaces."""
 
     number: int
     instead_of: str = ""
@@ -67,17 +67,17 @@ class PartKey:
 
 @dataclass(slots=True)
 class Work:
-    """What there is to show while an answer is in the making."""
+    """What to show while an answer is written."""
 
     steps: dict[str, Step] = field(default_factory=dict)
     written: str = ""
     notices: list[str] = field(default_factory=list)
-    streaming: bool = False  # the first message is a stream that has not ended
+    streaming: bool = False  # the first message is a stream that is still open
 
 
 @dataclass(frozen=True, slots=True)
 class Concluded:
-    """It ends with an answer."""
+    """The delivery ends with an answer."""
 
     answer: Answer
     trace_id: str
@@ -85,7 +85,7 @@ class Concluded:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """It ends, for now, with a checkpoint's card."""
+    """The delivery ends, for now, with a checkpoint's card."""
 
     checkpoint: Checkpoint
     answer: Answer
@@ -94,7 +94,7 @@ class Offered:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """It ends with why it did not work."""
+    """The delivery ends with an error message."""
 
     message: str
     trace_id: str
@@ -105,125 +105,126 @@ End = Concluded | Offered | Failed
 
 @dataclass(frozen=True, slots=True)
 class Manners:
-    """What differs between platforms in how an answer is delivered.
+    """The differences between platforms in how an answer is delivered.
 
-    Pauses are seconds between tries without a response; after those of ``editing`` a message is posted again.
+    Delays are seconds between retries without a response. After the last delay of ``editing`` the message is posted
+    again.
     """
 
     edit_seconds: float  # between two progress edits
     opening: tuple[float, ...]
     editing: tuple[float, ...]
     posting: tuple[float, ...]
-    blind: frozenset[ReplyMode] = frozenset()  # where messages can be neither edited nor found: only the end is shown
-    optional_sign: bool = True  # without a response to the first sign the work goes on; refused, it is shown elsewhere
-    keeps_card: bool = False  # after a choice the card stays and the answer is posted below it
+    blind: frozenset[ReplyMode] = frozenset()  # no edits or searches there: show only the end
+    optional_sign: bool = True  # if the first sign gets no response, work continues; if refused, it is shown elsewhere
+    keeps_card: bool = False  # after a choice the card stays and the answer goes below it
 
 
 class Surface(Protocol[Posted_contra]):
-    """One platform's messages, for one question.
+    """One platform's messages for one question.
 
-    Every call raises CallRefused, NoAnswer, and PlatformUnavailable where the whole delivery has to wait.
+    Every call raises CallRefused, NoAnswer, and PlatformUnavailable if the whole delivery has to wait.
     """
 
     @property
     def home(self) -> AnswerPlace | None:
-        """The place where it was asked; None where ``settle`` has to find or make it."""
+        """The place where the question was asked; None if ``settle`` has to find or create it."""
 
     async def settle(self, first: str) -> tuple[AnswerPlace, str]:
-        """Find or make the place of the answer; with it the id of its first message, by default the one given."""
+        """Find or create the place of the answer. Return it with its first message's id, by default ``first``."""
 
     async def next_place(self, mode: ReplyMode) -> AnswerPlace | None:
-        """Return the place that answers the same question in this mode; None where there is none."""
+        """Return the place for the answer in this mode; None if there is none."""
 
     async def is_deleted(self, place: AnswerPlace) -> bool:
-        """Return whether the place was deleted, and not only closed to us."""
+        """Return whether the place was deleted, rather than only closed to the bot."""
 
     async def post(self, place: AnswerPlace, payload: Posted_contra, key: PartKey) -> str:
-        """Post a message; its id, empty where it can be neither edited nor found."""
+        """Post a message. Return its id; empty if it can be neither edited nor found."""
 
     async def edit(
         self, place: AnswerPlace, message: str, payload: Posted_contra, *, number: int = 0, once: bool = False
     ) -> None:
-        """Replace what the message with this number shows. ``once``: one attempt in the rate limit, for progress."""
+        """Replace the content of message ``number``. ``once``: one attempt within the rate limit, for progress."""
 
     async def delete(self, place: AnswerPlace, message: str) -> None:
-        """Delete a message of ours; one that does not exist any more is deleted."""
+        """Delete a message of the bot. A message that no longer exists counts as deleted."""
 
     async def find(self, place: AnswerPlace, key: PartKey, known: Collection[str]) -> str:
-        """Return the id of a message that was posted and not kept; empty if all are known."""
+        """Return the id of a message that was posted but not recorded; empty if all are known."""
 
 
 class Streaming(Protocol[Payload]):
-    """Text that appears piece by piece in one message, where a platform offers that. Raises as ``Surface``."""
+    """Streaming of text into one message, if a platform offers it. Raises like ``Surface``."""
 
     seconds: float  # between two pieces
     longest: int  # characters
 
     def text(self, written: str) -> str:
-        """Return the text as it is streamed; of a longer text it begins with that of a shorter one."""
+        """Return the text in its streamed form. The form of a longer text begins with that of a shorter one."""
 
     async def start(self, step: Step) -> str:
-        """Begin a stream with this step; the message's id."""
+        """Begin a stream with this step. Return the message's id."""
 
     async def append(self, message: str, steps: Sequence[Step], text: str) -> None:
-        """Show more."""
+        """Append steps and text."""
 
     async def stop(
         self, message: str, steps: Sequence[Step] = (), text: str = "", below: Payload | None = None
     ) -> None:
-        """End it, with the rest of the text and what is shown below that."""
+        """End the stream with the rest of the text and what is shown below it."""
 
     def below(self, end: End, work: Work) -> Payload | None:
-        """Return what the stream lacks if it shows this end's very text; None if the message has to be edited."""
+        """Return what to add below the stream if it shows this end's exact text; None if the message must be edited."""
 
 
 class Renderer(Protocol[Payload]):
-    """How messages look: pure functions that know the platform's limits."""
+    """Rendering of messages, as pure functions that know the platform's limits."""
 
     def progress(self, work: Work, place: AnswerPlace) -> Payload:
-        """Return the work as it goes."""
+        """Return the message that shows work in progress."""
 
     def end(self, end: End, work: Work, place: AnswerPlace) -> Sequence[Payload]:
-        """Return the end, in as many messages as it takes."""
+        """Return the end, in as many messages as needed."""
 
     def closed_card(self, card: Checkpoint) -> Payload:
-        """Return a card whose time is over, without its choices."""
+        """Return an expired card, without its choices."""
 
     def plain(self, payload: Payload, *, edited: bool) -> Payload | None:
-        """Return the same in plain text; None where that cannot be posted or, ``edited``, be put into a message."""
+        """Return it in plain text; None if that cannot be posted or, with ``edited``, put into a message."""
 
 
 class DeliveryHooks(Generic[Payload]):
-    """What a platform adds to the steps of a delivery; by default nothing."""
+    """Hooks for what a platform adds to the steps of a delivery; by default nothing."""
 
     async def prepare(self) -> Sequence[str]:
-        """Get ready, before anything is shown; what to say beside the answer. Raises Superseded and Unavailable."""
+        """Prepare before anything is shown. Return notices for the answer. Raises Superseded and Unavailable."""
         return ()
 
     def opening(self, state: ChatQuestionState) -> ChatQuestionState:
-        """Return the state with what the platform keeps from the first sign on."""
+        """Return the state with the fields that the platform sets from the first sign on."""
         return state
 
     async def left_card(self) -> Payload | None:
-        """Return the card that led here, without its choices; None where it shows none any more."""
+        """Return the card that led to this answer, without its choices; None if it no longer shows any."""
         return None
 
     def beside(self, message: str) -> Sequence[Record]:
-        """Return what is kept in the same step as the id of the first message."""
+        """Return the records to save in the same step as the id of the first message."""
         return ()
 
     async def remember(self, place: AnswerPlace, messages: Sequence[str]) -> None:
-        """Keep what leads from these messages back to the question."""
+        """Save the mapping from these messages to the question."""
 
     async def shown(self, end: End | None) -> None:
-        """React to the first sign being shown, or to this end being shown and kept."""
+        """React when the first sign is shown, or when this end is shown and saved."""
 
     async def ending(self, end: End, work: Work) -> None:
-        """Look up what the rendering of this end needs."""
+        """Look up what this end needs for rendering."""
 
     async def left(self, place: AnswerPlace) -> None:
-        """React to the answer's removal from this place."""
+        """React when the answer is removed from this place."""
 
     def last_words(self, trace_id: str) -> tuple[AnswerPlace, Payload] | None:
-        """Return what to say where, when no place takes the end; None: nothing."""
+        """Return where to post a last message and its content if no place accepts the end; None: nothing."""
         return None

@@ -1,7 +1,7 @@
-"""Connectors: read documents where a team keeps them, with the readers that the source states.
+"""Connectors, which read documents from a team's sources together with the permissions that the sources state.
 
-A connector only translates one vendor's interface. ``core.service.sync`` keeps cursors, compares versions, decides what
-to fetch and to withdraw, and turns readers into rights; no connector needs to know about any of it.
+A connector only translates one vendor's API. ``core.service.sync`` stores cursors, compares versions, decides what to
+fetch and withdraw, and maps readers to principals. Connectors know nothing about these.
 """
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
@@ -11,14 +11,14 @@ from typing import Any, Protocol
 
 from core.model.connections import Connection, SyncedItem, SyncState
 
-EVERYONE_IN_SITE = "*"  # in place of a group's id: everyone who may sign in at the source
-PUBLIC = "***"  # in place of a group's id: published for everyone; everyone here, unless an admin maps it
-ANYONE = "**"  # in place of a group's id: anyone with the link, or on the internet; nobody unless an admin maps it
+EVERYONE_IN_SITE = "*"  # group id for everyone who may sign in at the source
+PUBLIC = "***"  # group id for published documents: everyone here, unless an admin maps it
+ANYONE = "**"  # group id for anyone with the link or on the internet: nobody, unless an admin maps it
 
 
 @dataclass(frozen=True, slots=True)
 class SettingField:
-    """One setting of a connector: asked by ``footnote connect``, or read from the environment as ``variable``."""
+    """One setting of a connector, asked by ``footnote connect`` or read from the environment variable ``variable``."""
 
     name: str
     label: str
@@ -31,22 +31,22 @@ class SettingField:
 
 @dataclass(frozen=True, slots=True)
 class ReaderSet:
-    """People and groups of the source, by its own ids; anyone who is in any of them may read."""
+    """People and groups of the source, by its own ids. Members of any of them may read."""
 
     people: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
 
 
 Readers = tuple[ReaderSet, ...]
-"""A reader is in every one of these sets: a page is read by who may read its space and every page above it.
+"""A reader must be in every one of these sets: in those of a page's space and of every page above it.
 
-Without any set the source states no readers. A set without people and groups is read by nobody.
+Without any set the source states no readers. Nobody is in a set without people and groups.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePerson:
-    """Somebody as the source knows them. Without a confirmed e-mail address they cannot be found on a platform."""
+    """A person in the source. Without a confirmed e-mail address they cannot be matched to a platform's user."""
 
     id: str
     email: str = ""
@@ -55,18 +55,18 @@ class SourcePerson:
 
 @dataclass(frozen=True, slots=True)
 class SourceItem:
-    """One document of the source, without what it says.
+    """One document of the source, without its content.
 
     Attributes:
-        id: the source's own, which survives renames and moves.
+        id: the source's own, stable across renames and moves.
         version: changes whenever the content or the title does.
-        title: what people call it.
-        url: where a person opens it.
+        title: its title.
+        url: where people open it.
         path: the titles above it, outermost first.
         dated: ISO date of its last change.
         readers: who may read it.
-        size: bytes, where the source tells.
-        reference: what ``fetch`` needs beside the id, in the connector's own words.
+        size: bytes, if the source states it.
+        reference: what ``fetch`` needs besides the id, in the connector's own format.
     """
 
     id: str
@@ -85,13 +85,13 @@ class ChangePage:
     """One page of changes.
 
     Attributes:
-        items: what is new or may have changed; the same item may come twice.
-        deleted: the ids of what no longer exists.
-        cursor: where the next call goes on, in this round or the next one.
+        items: items that are new or may have changed; an item may occur twice.
+        deleted: ids of deleted items.
+        cursor: where the next call continues, in this round or the next.
         more: whether this round has more pages.
-        whole: whether this round lists all there is, so that an item that it does not name may be gone.
-        places: what tells a place of this page from another of the same name, by that name: a change ends the sync.
-        unread: how many more there are that Footnote does not read, by their kind ("files of type .png").
+        whole: whether this round lists everything, so that a missing item may have been deleted.
+        places: by name of a place, its unique id; a different id under the same name ends the sync.
+        unread: number of further items that Footnote does not read, by kind ("files of type .png").
     """
 
     items: tuple[SourceItem, ...] = ()
@@ -105,7 +105,7 @@ class ChangePage:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What an item says. ``name`` is a file name whose ending tells the format."""
+    """The content of an item. The extension of the file name ``name`` gives the format."""
 
     id: str
     name: str
@@ -114,7 +114,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class FetchFailure:
-    """Why one item could not be fetched, for a person; the others of the same call are not affected."""
+    """The reason, for a person, why one item could not be fetched. Other items of the call are not affected."""
 
     id: str
     reason: str
@@ -122,9 +122,9 @@ class FetchFailure:
 
 @dataclass(frozen=True, slots=True)
 class SourceCheck:
-    """What a check found: who owns the token, what it may read, and roughly how much there is.
+    """The result of a check: who owns the token, what it may read, and roughly how much there is.
 
-    ``warnings`` name what the token lacks, and what follows from that.
+    ``warnings`` name missing permissions and their consequences.
     """
 
     account: str
@@ -136,31 +136,31 @@ class SourceCheck:
 class Connector(Protocol):
     """One source, opened with its settings.
 
-    Every method may raise SourceRefused (the token), RightMissing (its scopes) and SourceUnavailable (no answer, or
-    rate limited for longer than a call waits). What fails for one item alone is a ``FetchFailure``.
+    Every method may raise SourceRefused (bad token), RightMissing (missing scope) and SourceUnavailable (no answer, or
+    rate limited for longer than a call waits). A failure of one item is a ``FetchFailure``.
     """
 
     async def check(self) -> SourceCheck:
         """Try the token, its scopes and one document."""
 
     async def changes(self, cursor: str) -> ChangePage:
-        """Return the next page of changes after ``cursor``; empty at the very first call.
+        """Return the next page of changes after ``cursor``, which is empty for the very first call.
 
-        The same cursor may be given again after a crash, and then brings the same changes or newer ones.
+        A call with the same cursor, after a crash, returns the same changes or newer ones.
         """
 
     async def lookup(self, ids: Sequence[str]) -> Sequence[SourceItem]:
-        """Those of these items that the source still has, as they are now; at most ``ConnectorPlugin.batch`` ids."""
+        """Return the current state of those items that still exist; at most ``ConnectorPlugin.batch`` ids."""
 
     def fetch(self, items: Sequence[SourceItem]) -> AsyncIterator[Content | FetchFailure]:
-        """Yield what these items say, at most ``ConnectorPlugin.batch`` at once. One without any no longer exists."""
+        """Yield the contents of at most ``ConnectorPlugin.batch`` items. An item without any no longer exists."""
 
     async def members(self, group: str) -> Sequence[SourcePerson]:
-        """Return everyone in a group, those of nested groups too; of ``EVERYONE_IN_SITE`` and ``ANYONE`` nobody."""
+        """Return everyone in a group and its nested groups; nobody for ``EVERYONE_IN_SITE`` and ``ANYONE``."""
         return ()
 
     async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
-        """Return these people, as far as the source tells of them."""
+        """Return these people, as far as the source discloses them."""
         return ()
 
 
@@ -169,39 +169,39 @@ Params = Mapping[str, str | Sequence[str]]
 
 
 class Http(Protocol):
-    """Calls to one origin, under the address policy: retries, rate limits, deadlines and sizes are settled here."""
+    """HTTP client for one origin, under the address policy, with retries, rate limits, deadlines and size limits."""
 
     async def get(self, path: str, params: Params | None = None) -> Any:
-        """Return the JSON behind a path. Raises NotFound, SourceRefused, RightMissing, SourceUnavailable."""
+        """Return the JSON at a path. Raises NotFound, SourceRefused, RightMissing, SourceUnavailable."""
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Return the JSON that answers this JSON. Raises as ``get`` does."""
+        """Post JSON and return the JSON response. Raises like ``get``."""
 
     async def post_form(self, path: str, fields: Mapping[str, str]) -> Any:
-        """Return the JSON that answers this form. Raises as ``get`` does."""
+        """Post a form and return the JSON response. Raises like ``get``."""
 
     async def download(self, path: str, params: Params | None = None) -> bytes:
-        """Return the bytes behind a path; a redirect to another origin is followed without our headers.
+        """Return the bytes at a path. A redirect to another origin is followed without our headers.
 
-        Raises as ``get`` does, and DocumentRejected for more bytes than a document may have, or where the redirect
-        does not bring it.
+        Raises like ``get``. Raises DocumentRejected if the document is too large or the redirect target cannot be
+        fetched.
         """
 
 
 OpenHttp = Callable[[str, Mapping[str, str]], AbstractAsyncContextManager[Http]]
-"""Opens calls to an origin (https://example.atlassian.net) with headers that go there and nowhere else."""
+"""Opens a client for an origin (https://example.atlassian.net). The headers are sent only to that origin."""
 
 
 class ConnectorPlugin(Protocol):
     """A kind of source, found by the entry point group ``footnote.connectors``.
 
     Attributes:
-        name: as in ``footnote connect NAME``, and the scheme of its documents' sources.
-        title: as people call it.
+        name: as in ``footnote connect NAME``; also the scheme of its documents' sources.
+        title: its name for people.
         fields: its settings.
-        scopes: the exact rights that its token needs, one a line.
-        states_readers: whether the source says who may read; where not, an admin says so at connecting.
-        batch: how many items ``fetch`` and ``lookup`` take at once.
+        scopes: the exact permissions that its token needs, one a line.
+        states_readers: whether the source states readers; if not, an admin states them when connecting.
+        batch: how many items ``fetch`` and ``lookup`` accept at once.
     """
 
     name: str
@@ -212,42 +212,42 @@ class ConnectorPlugin(Protocol):
     batch: int
 
     def open(self, settings: Mapping[str, str], http: OpenHttp) -> AbstractAsyncContextManager[Connector]:
-        """Open a connector with these settings, secrets included. Raises ConfigurationError for invalid ones."""
+        """Open a connector with these settings, including secrets. Raises ConfigurationError if they are invalid."""
 
 
 class ConnectionStore(Protocol):
-    """Keeps connections and what is known of their documents. Raises StoreUnavailable."""
+    """Store of connections and their documents' states. Raises StoreUnavailable."""
 
     async def save_connection(self, connection: Connection) -> None:
-        """Keep it, replacing the earlier one of the same name."""
+        """Save a connection, replacing an earlier one with the same name."""
 
     async def connections(self) -> Sequence[Connection]:
-        """Return all of them, by name."""
+        """Return all connections, by name."""
 
     async def remove_connection(self, name: str) -> None:
-        """Forget a connection, its state and its items."""
+        """Delete a connection, its state and its items."""
 
     async def save_state(self, name: str, state: SyncState, items: Collection[SyncedItem] = ()) -> None:
-        """Keep the state and these items in one step."""
+        """Save the state and these items in one step."""
 
     async def state(self, name: str) -> SyncState:
-        """Return how far it is; a new state where nothing is kept."""
+        """Return the sync state; a new one if none is stored."""
 
     async def save_items(self, name: str, items: Collection[SyncedItem]) -> None:
-        """Keep these items."""
+        """Save these items."""
 
     async def remove_items(self, name: str, ids: Collection[str]) -> None:
-        """Forget these items."""
+        """Delete these items."""
 
     async def items(self, name: str) -> Mapping[str, SyncedItem]:
         """Return all items of a connection, by id."""
 
 
 class SecretBox(Protocol):
-    """Encrypts what must not lie open in a store."""
+    """Encryption of secrets for a store."""
 
     def seal(self, secret: str) -> str:
         """Return the secret, encrypted."""
 
     def unseal(self, sealed: str) -> str:
-        """Return the inverse of ``seal``. Raises ConfigurationError where the key is another one."""
+        """Return the decrypted secret. Raises ConfigurationError if it was sealed with another key."""

@@ -1,4 +1,4 @@
-"""Where the work on documents is kept: jobs, schedules, sites and proposals."""
+"""Stores for the work on documents: jobs, schedules, sites and proposals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,22 +11,22 @@ from core.model.jobs import Job, JobItem, Site
 
 
 class JobStore(Protocol):
-    """Where jobs are kept, those that are over too, for a time."""
+    """Store of jobs, including finished ones for some time."""
 
     async def keep(self, job: Job) -> bool:
-        """Keep a new job; False when one of this id is known."""
+        """Save a new job; False if its id is known."""
 
     async def read(self, job_id: str) -> Job | None:
-        """Return a job as it is now; None when it is unknown."""
+        """Return the current state of a job; None if it is unknown."""
 
     async def record(self, job: Job, items: Sequence[JobItem] = ()) -> None:
-        """Replace what is known of a job, and of these of its items. Whether it was cancelled stays as it is."""
+        """Replace the state of a job and of these items. Does not change whether it was cancelled."""
 
     async def cancel(self, job_id: str, by: str) -> bool:
-        """Ask the worker of this job to end it; False when it is unknown or asked already."""
+        """Ask the worker of this job to stop; False if the job is unknown or was already asked to."""
 
     async def find_canceller(self, job_id: str) -> str:
-        """Return who cancelled it; empty when nobody did."""
+        """Return who cancelled the job; empty if no one did."""
 
     async def recent(self, limit: int = 50) -> Sequence[Job]:
         """Return the newest jobs, newest first."""
@@ -37,12 +37,12 @@ class Every(StrEnum):
 
     DAILY = "daily"
     WEEKLY = "weekly"
-    ON_CHANGE = "on-change"  # a place that keeps files: looked at every minute, read when something there changed
+    ON_CHANGE = "on-change"  # file stores: listed every minute, read if something changed
     NEVER = "never"
 
     @property
     def interval(self) -> timedelta | None:
-        """The time from one fetch, or look, to the next."""
+        """The time between two fetches or listings."""
         return {
             Every.DAILY: timedelta(days=1),
             Every.WEEKLY: timedelta(days=7),
@@ -52,7 +52,7 @@ class Every(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A link that is fetched again and again; ``limit`` above 0: with so many pages below it."""
+    """A link that is fetched regularly. ``limit`` above 0: including up to this many pages below it."""
 
     base: str
     link: str
@@ -62,26 +62,26 @@ class Schedule:
     limit: int = 0
 
     def is_due(self, now: datetime) -> bool:
-        """Return whether its time has come, or is further off than its interval: then the clock was set back since."""
+        """Return whether it is due, or more than an interval away because the clock was set back."""
         interval = self.every.interval
         return interval is not None and not timedelta() < self.next_at - now <= interval
 
 
 class ScheduleStore(Protocol):
-    """Keeps one schedule for each link of a base. Raises StoreUnavailable."""
+    """Store of schedules, one for each link of a base. Raises StoreUnavailable."""
 
     async def save_schedule(self, schedule: Schedule) -> None:
-        """Keep it, replacing the earlier one of the same link in the same base; NEVER takes it away."""
+        """Save a schedule, replacing the one of the same link in the same base. NEVER deletes it."""
 
     async def schedules(self) -> Sequence[Schedule]:
-        """Return all of them, the next one first."""
+        """Return all schedules, the next due first."""
 
 
 class SiteStore(Protocol):
-    """Keeps one site for each link of a base. Raises StoreUnavailable."""
+    """Store of sites, one for each link of a base. Raises StoreUnavailable."""
 
     async def save_site(self, site: Site) -> None:
-        """Keep it, replacing what was known of the same link in the same base; without pages it goes."""
+        """Save a site, replacing the one of the same link in the same base. A site without pages is deleted."""
 
     async def sites(self, base: str) -> Sequence[Site]:
         """Return the sites of a base, by link."""
@@ -89,7 +89,7 @@ class SiteStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DisputedSource:
-    """One of two sources that differ, and what it says."""
+    """One of two conflicting sources, and what it says."""
 
     base: str
     source: str
@@ -100,14 +100,14 @@ class DisputedSource:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Something a person would have in the knowledge, until an admin has looked at it.
+    """A proposed document that waits for an admin's decision.
 
-    ``text`` is the document it would become, in Markdown, which its ingest alone reads; ``beginning`` its first words
-    without marks and title, for lists, empty where the first version kept it.
+    ``text`` is the document in Markdown, read only by its ingest. ``beginning`` is its first words, without marks and
+    title, for lists. It is empty in proposals that the first version saved.
     """
 
     id: str
-    base: str  # empty: the admin who approves it says where
+    base: str  # empty: the approving admin chooses
     source: str
     title: str
     text: str
@@ -115,19 +115,19 @@ class Proposal:
     at: datetime
     permalink: str | None = None
     beginning: str = ""
-    sides: tuple[DisputedSource, ...] = ()  # that differ: only who may read both sees it and says which is right
-    audience: frozenset[str] = frozenset()  # more people must not read it; empty: all who read the base
+    sides: tuple[DisputedSource, ...] = ()  # conflicting sources: only people who may read both see it and decide
+    audience: frozenset[str] = frozenset()  # only these may read it; empty: all readers of the base
 
     def readable_by(self, visible: frozenset[str]) -> bool:
-        """Return whether it may be seen by who reads these bases."""
+        """Return whether people who may read these bases may see it."""
         return all(side.base in visible for side in self.sides)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What an admin said to a proposal. ``job`` brings in what was approved; it is kept here until it is in line."""
+    """An admin's decision on a proposal. ``job`` ingests what was approved and is kept here until it is queued."""
 
-    id: str  # tells two decisions of one person on one proposal apart
+    id: str  # distinguishes two decisions of one person on one proposal
     proposal: str
     approved: bool
     by: Person
@@ -137,31 +137,31 @@ class Decision:
 
 
 class ProposalStore(Protocol):
-    """Keeps proposals until they are decided, and decisions for weeks. Raises StoreUnavailable."""
+    """Store of proposals until they are decided, and of decisions for weeks. Raises StoreUnavailable."""
 
     async def keep_proposal(self, proposal: Proposal) -> None:
-        """Keep it. Raises Busy when too many wait, of this person or altogether."""
+        """Save a proposal. Raises Busy if too many are waiting, of this person or in total."""
 
     async def proposals(self) -> Sequence[Proposal]:
-        """Return those that wait, oldest first."""
+        """Return the waiting proposals, oldest first."""
 
     async def proposal(self, proposal_id: str) -> Proposal | None:
-        """Return a proposal by its id; None when it is unknown or decided."""
+        """Return a proposal by id; None if it is unknown or decided."""
 
     async def decide(self, decision: Decision) -> Decision | None:
-        """Decide on what waits, once; the decision that holds, which may be an earlier one. None when there is neither.
+        """Decide on a waiting proposal, once. Return the decision in force, which may be an earlier one, or None.
 
-        In the same step it ceases to wait, and what was approved is in ``open_decisions`` until its job is in line.
+        In the same step it stops waiting. An approval is in ``open_decisions`` until its job is queued.
         """
 
     async def decision(self, proposal_id: str) -> Decision | None:
-        """Return what was decided on it, as long as that is known: for weeks."""
+        """Return the decision on a proposal, which is known for weeks."""
 
     async def open_decisions(self) -> Sequence[Decision]:
-        """Approvals whose job may not be in line yet, oldest first."""
+        """Return the approvals whose job may not be queued yet, oldest first."""
 
     async def reopen(self, proposal_id: str) -> None:
-        """Forget what was decided, so that it may be proposed again."""
+        """Delete the decision, so that it may be proposed again."""
 
     async def settle(self, proposal_id: str) -> None:
-        """Forget what was proposed once the job of its approval is queued; who decided stays known."""
+        """Delete the proposal once the job of its approval is queued. Who decided stays known."""

@@ -1,4 +1,4 @@
-"""What is kept of threads: turns, parked inquiries, and what people thought of answers."""
+"""Memory of threads: turns, parked inquiries, and feedback on answers."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
@@ -13,13 +13,13 @@ from core.model.inquiry import Checkpoint, Inquiry
 
 @dataclass(frozen=True, slots=True)
 class ThreadRecord:
-    """What memory holds of a thread: all kept turns oldest first, the summary of those before ``summarised``."""
+    """The memory of a thread: its stored turns, oldest first, and the summary of the first ``summarised`` turns."""
 
     turns: tuple[Turn, ...] = ()
     summary: str = ""
     summary_bases: frozenset[str] = frozenset()
-    summarised: int = 0  # how many of the thread's turns, ever, the summary covers
-    total: int = 0  # how many turns the thread has had, ever
+    summarised: int = 0  # number of the thread's turns, counted from the first ever, that the summary covers
+    total: int = 0  # number of turns the thread has ever had
     library: EvidenceLibrary = field(default_factory=EvidenceLibrary)
     muted: bool = False
     open_checkpoint: str = ""
@@ -27,7 +27,7 @@ class ThreadRecord:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """What somebody asked, and where; without its answer, which not everybody may read any more."""
+    """A person's question and its thread, without the answer, which some may no longer read."""
 
     thread: ThreadKey
     question: str
@@ -35,78 +35,78 @@ class AskedQuestion:
 
 
 class Memory(Protocol):
-    """Keeps each thread. Bounded: a number of turns and a time to live; keys of one thread share a hash tag."""
+    """Store of threads, bounded by a number of turns and a time to live. Keys of one thread share a hash tag."""
 
     async def recall(self, key: ThreadKey) -> ThreadRecord:
-        """Return all that is kept of this thread; an empty record when it is new."""
+        """Return everything stored for this thread; an empty record if it is new."""
 
     async def questions_of(self, person_id: str, threads: int) -> Sequence[AskedQuestion]:
-        """Return what this person asked in the threads in which they asked last, at most so many; the newest first.
+        """Return this person's questions in the last ``threads`` threads where they asked, newest first.
 
-        Only what was searched for: no greetings, and nothing that was asked back.
+        Only questions that were searched for: no greetings, and no questions that the bot answered with a question.
         """
 
     async def remember(
         self, key: ThreadKey, turn: Turn, evidence: Sequence[Evidence], *, fence: int | None = None
     ) -> None:
-        """Append a turn and the evidence it cited. The same trace id again replaces that turn.
+        """Append a turn and the evidence it cited. The same trace id replaces that turn.
 
-        Raises LeaseLost when ``fence`` is not the thread's current one.
+        Raises LeaseLost if ``fence`` is not the thread's current one.
         """
 
     async def summarise(self, key: ThreadKey, summary: str, bases: frozenset[str], upto: int) -> None:
-        """Replace the summary; it now covers the first ``upto`` turns."""
+        """Replace the summary. It now covers the first ``upto`` turns."""
 
     async def mute(self, key: ThreadKey, muted: bool) -> None:
-        """Keep quiet in a thread, or speak again."""
+        """Mute the bot in a thread, or unmute it."""
 
     async def forget_thread(self, key: ThreadKey) -> bool:
-        """Remove everything about a thread; whether there was anything.
+        """Delete everything about a thread. Return whether there was anything.
 
-        That is its turns, summary and evidence, its checkpoints and traces, feedback on its answers, what is noted of
-        its messages, and questions that wait there. What is being worked on at this moment comes to its end.
+        This covers its turns, summary and evidence, its checkpoints and traces, feedback on its answers, records about
+        its messages, and questions that wait there. Work in progress is completed.
         """
 
     async def forget_person(self, person_id: str) -> int:
-        """Remove every turn this person asked, and all else that holds their words; how many turns.
+        """Delete every turn that this person asked, and everything else with their words. Return how many turns.
 
-        As ``forget_thread``, but theirs alone and in all threads; also the summaries of threads they spoke in, their
-        feedback, feedback of others on their questions, proposals of theirs that wait, and their sessions on the page.
-        Jobs, decisions, schedules, removals and tokens go on, with nobody's name in them. The audit is not touched.
+        Like ``forget_thread``, but only for this person, in all threads. Also deletes the summaries of threads they
+        spoke in, their feedback, others' feedback on their questions, their waiting proposals, and their sessions on
+        the page. Jobs, decisions, schedules, removals and tokens continue without a name. The audit log is not changed.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class ParkedInquiry:
-    """An inquiry at rest, with the checkpoint it waits at."""
+    """A parked inquiry with the checkpoint at which it waits."""
 
     checkpoint: Checkpoint
     inquiry: Inquiry
 
 
 class Checkpoints(Protocol):
-    """Where parked inquiries rest."""
+    """Store of parked inquiries."""
 
     async def park(self, parked: ParkedInquiry) -> None:
-        """Keep it, and make it the thread's open checkpoint; an earlier open one of the thread is closed."""
+        """Save an inquiry, and make it the thread's open checkpoint. An earlier open one of the thread is closed."""
 
     async def read(self, checkpoint_id: str, *, by: str = "") -> ParkedInquiry | None:
-        """Look without taking; None when it is unknown or taken (by another than ``by``)."""
+        """Return the parked inquiry without claiming it; None if it is unknown or claimed (by another than ``by``)."""
 
     async def claim(self, checkpoint_id: str, *, by: str = "") -> ParkedInquiry | None:
-        """Take it, once: of many callers exactly one gets it.
+        """Claim a parked inquiry. Of many callers exactly one gets it.
 
-        ``by`` names the claimant (a delivery's id): for a day the same one gets it again, so that a worker which takes
-        over after a crash can go on.
+        ``by`` identifies the claimant (a delivery's id). For a day the same claimant gets it again, so that a worker
+        that takes over after a crash can continue.
         """
 
     async def due(self, now: datetime) -> Sequence[str]:
-        """Ids of those whose expiry has passed and that nobody took."""
+        """Return the ids of expired checkpoints that nobody claimed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """A person's word on an answer. The last one of a person on an answer counts."""
+    """A person's rating of an answer. Only a person's last rating of an answer counts."""
 
     trace_id: str
     person: Person
@@ -116,15 +116,15 @@ class Feedback:
     answer: str = ""
     citations: tuple[Citation, ...] = ()
     at: datetime | None = None
-    asker: str = ""  # whose question it was, by id; it is forgotten with them too
-    thread: str = ""  # the key of the thread it was asked in, as text
+    asker: str = ""  # id of the person who asked; it is forgotten with them too
+    thread: str = ""  # key of the question's thread, as text
 
 
 class FeedbackStore(Protocol):
-    """Keeps what people thought of answers."""
+    """Store of feedback on answers."""
 
     async def keep(self, feedback: Feedback) -> Feedback | None:
-        """Keep it; the person's earlier word on the same answer, which it replaces. None where it is their first."""
+        """Save feedback. Return the feedback of this person on this answer that it replaces; None without one."""
 
     def all(self) -> AsyncIterator[Feedback]:
-        """Yield everything kept, oldest first."""
+        """Yield all feedback, oldest first."""

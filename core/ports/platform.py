@@ -1,4 +1,4 @@
-"""What a platform must know how to do beside rendering: rights, settings of places, files, transcripts, job cards."""
+"""A platform's duties besides rendering: permissions, settings of places, files, transcripts, job cards."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -20,16 +20,16 @@ from core.ports.message_state import MessageStateStore
 
 
 class ChannelSettingsStore(Protocol):
-    """Settings of one place (a channel or category, by id), as the admins there chose them."""
+    """Store of settings by place (a channel's or category's id), as the admins there chose them."""
 
     async def read(self, place: str) -> ChosenSettings:
-        """Return what was chosen; nothing where nothing was."""
+        """Return the choices of a place; empty if nothing was chosen."""
 
     async def places(self) -> Sequence[str]:
-        """Return every place in which something is chosen, in no order."""
+        """Return every place with a choice, in no order."""
 
     async def write(self, place: str, chosen: ChosenSettings) -> None:
-        """Replace all that was chosen; nothing left means back to the defaults."""
+        """Replace all choices. An empty set returns to the defaults."""
 
 
 S = TypeVar("S", bound=QuestionState)
@@ -37,9 +37,10 @@ S = TypeVar("S", bound=QuestionState)
 
 @dataclass(slots=True)
 class MessageState(Generic[S]):
-    """What is kept of one question while it is worked on, so that the next worker edits instead of posting again.
+    """The saved state of one question in progress, so that the next worker edits rather than posts a second time.
 
-    ``delivery`` is what is worked on: the question, a choice over its card, an expiry. Each has one visible outcome.
+    ``delivery`` is the item in progress: the question, a choice on its card, or an expiry. Each has one visible
+    outcome.
     """
 
     store: MessageStateStore
@@ -48,10 +49,10 @@ class MessageState(Generic[S]):
     delivery: str = ""
 
     async def keep(self, now: S, *beside: Record) -> None:
-        """Keep what differs from before, before it is relied on; what others keep meanwhile stays.
+        """Save the changed fields before relying on them. Concurrent changes to other fields stay.
 
-        ``beside`` is what is kept of the same thread in the same step. Raises LeaseLost when another worker has taken
-        over, also where nothing differs.
+        ``beside`` are records of the same thread to save in the same step. Raises LeaseLost if another worker has taken
+        over, even if nothing differs.
         """
         was = self.kept
         await self.store.save(now, *beside, was=was, fence=self.fence)
@@ -60,16 +61,16 @@ class MessageState(Generic[S]):
         self.kept = replace(self.kept, **changed)
 
     async def settle(self, now: S, outcome: str = "") -> None:
-        """Keep, in one write, that this delivery has its visible outcome, how it ended, and what shows it.
+        """Save in one write that this delivery has its visible outcome, how it ended, and what shows it.
 
-        A worker that dies before this write shows the outcome once more in the same place; one that dies after it is
-        followed by nobody. Without an ``outcome`` it failed: the question may be asked again by an edit.
+        If a worker dies before this write, the outcome is shown once more in the same place. If it dies afterwards,
+        nothing is repeated. Without an ``outcome`` it failed, and an edit may ask the question again.
         """
         await self.keep(replace(now, outcome=outcome or now.outcome, settled_by=self.delivery))
 
     @property
     def is_settled(self) -> bool:
-        """Whether this delivery has had its visible outcome already."""
+        """Whether this delivery already has its visible outcome."""
         return bool(self.delivery) and self.kept.settled_by == self.delivery
 
 
@@ -78,137 +79,136 @@ class Platform(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name in thread keys."""
+        """The platform's name in thread keys."""
 
     @property
     def question_state(self) -> type[QuestionState]:
-        """What it keeps of a question."""
+        """The record type of a question's state."""
 
     def answer_view(self, incoming: Incoming, message_state: MessageState[Any], trace_id: str) -> AnswerView:
-        """Return where the answer to this will be visible."""
+        """Return the view that will show the answer."""
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """Return what applies in this place."""
+        """Return the settings in force in this place."""
 
     async def audience(self, incoming: Incoming) -> Audience:
         """Return who will be able to read the answer there, as of now."""
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
-        """Return what this person may do there, as of now."""
+        """Return this person's permissions there, as of now."""
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """Return what was said in the thread before, oldest first; called when we are new to it."""
+        """Return the earlier messages of the thread, oldest first. Called when the bot is new to the thread."""
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """Return the text of the files that hang on the message."""
+        """Return the text of the files attached to the message."""
 
     async def complete(self, message: IncomingMessage) -> IncomingMessage:
-        """Return the message with what its event left out: names for ids, and what a bare pointer points at.
+        """Return the message completed by lookups: names for ids, and the message that a bare mention refers to.
 
         What cannot be looked up stays as it is.
         """
 
     async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
-        """Return the files on the message.
+        """Return the files attached to the message.
 
-        With ``above``, where it has none, those on the message that it replies to and on the one that its thread began
-        with.
+        With ``above``, if it has none, return those of the message it replies to and of the thread's first message.
         """
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
-        """Show that we were muted or unmuted."""
+        """Show that the bot was muted or unmuted."""
 
     async def tell(self, incoming: Incoming, text: str) -> None:
-        """Say something to the one who wrote or pressed: privately where the platform can, else directly to them.
+        """Send a text to the person who wrote or pressed: privately if the platform can, otherwise directly.
 
-        Where nothing reaches them it is logged. Raises PlatformUnavailable, and nothing else.
+        If nothing reaches them, it is logged. Raises only PlatformUnavailable.
         """
 
     async def offer_again(self, message: IncomingMessage, message_state: MessageState[Any]) -> None:
-        """Offer the writer of a question that was edited after its answer to have it answered again, and nobody else.
+        """Offer a new answer to the author of a question that was edited after its answer, and to nobody else.
 
-        The edited question is kept in the state, as ``late_edit``. Raises PlatformUnavailable, and nothing else.
+        The edited question is saved in the state as ``late_edit``. Raises only PlatformUnavailable.
         """
 
     async def close_card(self, message: IncomingMessage, message_state: MessageState[Any], card: Checkpoint) -> None:
-        """Take the choices off a question's card whose time is over, where it is; nothing is posted for it.
+        """Remove the choices from a question's expired card in place, without posting anything.
 
-        What the platform will not edit any more is logged. Raises PlatformUnavailable.
+        If the platform no longer allows the edit, it is logged. Raises PlatformUnavailable.
         """
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[Any]) -> None:
-        """Remove everything that was posted for a question that was deleted; again, it changes nothing.
+        """Delete everything posted for a deleted question. Idempotent.
 
-        Raises PlatformUnavailable when it has to be tried again; what the platform will not remove is logged.
+        Raises PlatformUnavailable if it must be retried. What the platform refuses to delete is logged.
         """
 
 
 class Download(Protocol):
-    """How a platform brings the bytes of a file that was attached."""
+    """Download of an attached file."""
 
     async def __call__(self, reference: str) -> tuple[str, bytes]:
-        """(name, bytes). Raises DocumentRejected or FetchRefused with the reason, PlatformUnavailable."""
+        """Return (name, bytes). Raises DocumentRejected or FetchRefused with the reason, PlatformUnavailable."""
 
 
 class ConversationGone(NotFound):
-    """A conversation was deleted on its platform: the first message of a thread, or everything that people wrote."""
+    """A conversation was deleted on its platform: a thread's first message, or everything that people wrote."""
 
 
 class Transcript(Protocol):
-    """How a platform reads what was said. Names instead of codes, without our own messages' buttons."""
+    """Reading of conversations on a platform, with names in place of ids and without the bot's buttons."""
 
     async def conversation(self, reference: str) -> Conversation:
-        """Return one thread. Raises NotFound when it is not there (any more), PlatformUnavailable."""
+        """Return one thread. Raises NotFound if it does not exist (any more), PlatformUnavailable."""
 
     async def read_again(self, source: str) -> Conversation:
-        """Return the conversation of this source as it is now.
+        """Return the current conversation of this source.
 
-        Raises ConversationGone where it was deleted, NotFound where we may not read it any more, PlatformUnavailable.
+        Raises ConversationGone if it was deleted, NotFound if we may no longer read it, PlatformUnavailable.
         """
 
     def reference_of(self, thread: ThreadKey) -> str:
-        """Return the reference to a thread in which we were asked."""
+        """Return the reference to a thread in which the bot was asked."""
 
     def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
-        """Yield the newest conversations of a channel, at most ``limit``. Raises as ``conversation``."""
+        """Yield the newest conversations of a channel, at most ``limit``. Raises like ``conversation``."""
 
 
 class JobCardView(Protocol):
-    """Where a job's progress is visible."""
+    """The card that shows a job's progress."""
 
     async def show(self, job: Job) -> None:
-        """Show this state in place of the last: called at a bounded rate, always once when the job is over.
+        """Show this state in place of the last. Called at a bounded rate, and always once when the job is over.
 
-        May be called in another process than the one that accepted the job, and after a restart. What it raises is
-        logged and forgotten: a card that no longer exists does not stop the work.
+        May be called in a process other than the one that accepted the job, and after a restart. Exceptions are logged
+        and ignored, because a deleted card must not stop the work.
         """
 
 
 class Announcements(Protocol):
-    """How a platform says something in a channel that nobody asked for there."""
+    """Posting of unsolicited announcements in a channel."""
 
     @property
     def proposals_command(self) -> str:
-        """The command that lists proposals there."""
+        """The command that lists proposals on this platform."""
 
     async def readers(self, channel: ThreadKey) -> Audience:
-        """Return who reads there. Raises Denied where people of other workspaces do, NotFound, PlatformUnavailable."""
+        """Return who reads there. Raises Denied if people of other workspaces do, NotFound, PlatformUnavailable."""
 
     async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
-        """Whether one of our newest messages there, not older than this, begins so; false where none can be read.
+        """Return whether a recent message of the bot, since ``since``, begins like this; false if none can be read.
 
         Raises PlatformUnavailable.
         """
 
     async def post(self, channel: ThreadKey, text: str) -> None:
-        """Say it, for everyone there, with no ping and no link. Raises Denied, NotFound, PlatformUnavailable."""
+        """Post a text for everyone there, without pings and links. Raises Denied, NotFound, PlatformUnavailable."""
 
 
 class Offers(Protocol):
-    """How a platform asks one person something, with buttons, and disturbs nobody."""
+    """Questions to one person, with buttons, that disturb nobody else."""
 
     async def ask(self, offer: Offer) -> None:
-        """Ask it: for their eyes alone where the platform can, else without a ping. It may be lost.
+        """Ask it visibly only to them if the platform can, otherwise without a ping. It may be lost.
 
         Raises PlatformUnavailable, Denied, NotFound.
         """
@@ -216,7 +216,7 @@ class Offers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReadersToday:
-    """What a person may read in a channel today, and what everybody who reads there may."""
+    """The audience of one person in a channel today, and the audience of all its readers."""
 
     person: Audience
     place: Audience
@@ -224,31 +224,31 @@ class ReadersToday:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One direct message about an answer that has changed. ``lines`` are plain text, ``link`` leads to the answer."""
+    """One direct message about a changed answer. ``lines`` are plain text; ``link`` is the answer's address."""
 
-    key: str  # the answer and the versions of its documents: the same is never told twice
+    key: str  # the answer, when its change was found, and the versions; each key is sent only once
     lines: tuple[str, ...]
     citation: Citation
     link: str = ""
 
 
 class PersonalNotices(Protocol):
-    """How a platform tells one person something that they have not asked for."""
+    """Unsolicited direct messages to one person."""
 
     async def settings(self, channel: ThreadKey) -> ChannelSettings:
-        """Return what applies in a channel. Raises PlatformUnavailable."""
+        """Return the settings in force in a channel. Raises PlatformUnavailable."""
 
     async def readers(self, person: Person, channel: ThreadKey) -> ReadersToday | None:
-        """Return what this person and the channel may read now; None where the person does not read it any more.
+        """Return what this person and the channel may read now; None if the person no longer reads the channel.
 
         Raises PlatformUnavailable.
         """
 
     async def link(self, thread: ThreadKey, trace: str) -> str:
-        """Return the address of an answer; empty where there is none. Raises PlatformUnavailable."""
+        """Return the address of an answer; empty if it has none. Raises PlatformUnavailable."""
 
     async def has_sent(self, person: Person, notice: Notice, *, since: datetime) -> bool:
-        """Return whether the person has this notice already, not older than this. Raises PlatformUnavailable."""
+        """Return whether the person was sent this notice since ``since``. Raises PlatformUnavailable."""
 
     async def send(self, person: Person, notice: Notice) -> None:
         """Send it by direct message. Raises Denied, NotFound and PlatformUnavailable."""
@@ -256,7 +256,7 @@ class PersonalNotices(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PlatformCapabilities:
-    """What others can use of one platform; ``None`` where it has no such thing."""
+    """The capabilities of one platform; ``None`` if it lacks one."""
 
     download: Download | None = None
     transcript: Transcript | None = None
@@ -268,7 +268,7 @@ class PlatformCapabilities:
 
 @runtime_checkable
 class OffersKnowledge(Protocol):
-    """A platform from which knowledge can be brought in; the job runner asks for its capabilities once."""
+    """A platform that documents can come from. The job runner asks for its capabilities once."""
 
     def capabilities(self) -> PlatformCapabilities:
-        """Return what this platform can do for knowledge commands and jobs."""
+        """Return the platform's capabilities for knowledge commands and jobs."""

@@ -1,7 +1,7 @@
-"""How every question ended, kept for months: what the documents lack is seen in it (``core.service.gaps``).
+"""Log of how every question ended, kept for months. ``core.service.gaps`` finds gaps in the documents with it.
 
-A question that was asked where not everybody may read is kept without its words. It is still counted, and grouped with
-others by its vector, which nobody is shown.
+A question from a place that not everyone may read is stored without its text. It still counts, and is grouped with
+others by its vector, which nobody sees.
 """
 
 import base64
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DocumentReference:
-    """A document by its id in the catalog, with the title that it had when it was met."""
+    """A document by its catalog id, with its title at the time."""
 
     id: str
     knowledge_base: str
@@ -27,18 +27,18 @@ class DocumentReference:
 
 @dataclass(frozen=True, slots=True)
 class QuestionVector:
-    """What a question means, of unit length. ``numbers`` is base64 of little-endian float16: two bytes a number."""
+    """The embedding of a question, of unit length. ``numbers`` is base64 of little-endian float16 (two bytes each)."""
 
-    model: str  # the encoder's name: vectors of two models are not compared
+    model: str  # the encoder's name; vectors of different models cannot be compared
     numbers: str
 
     @classmethod
     def encode(cls, model: str, vector: "Vectors") -> "QuestionVector":
-        """From (dimension,), float32."""
+        """Encode a vector of shape (dimension,), float32."""
         return cls(model, base64.b64encode(vector.astype("<f2").tobytes()).decode())
 
     def decode(self) -> "Vectors":
-        """(dimension,), float32."""
+        """Return the vector: (dimension,), float32."""
         import numpy as np
 
         return np.frombuffer(base64.b64decode(self.numbers), dtype="<f2").astype(np.float32)
@@ -46,34 +46,34 @@ class QuestionVector:
 
 @dataclass(frozen=True, slots=True)
 class LoggedQuestion:
-    """One question as it ended. ``question`` is empty where its words are not for everybody."""
+    """One question and its outcome. ``question`` is empty if not everyone may read its text."""
 
     trace_id: str
-    thread: str  # the thread's key, as text: it is forgotten with the thread
-    asker: str  # by id: it is forgotten with the person
-    place: str  # the channel, qualified as settings and grants know it
+    thread: str  # the thread's key, as text; the entry is forgotten with the thread
+    asker: str  # by id; the entry is forgotten with the person
+    place: str  # the channel's qualified id, as in settings and grants
     at: datetime
     outcome: Outcome
     private: bool = True
     question: str = ""  # self-contained, as it was understood
-    vector: QuestionVector | None = None  # None where nothing was looked for
+    vector: QuestionVector | None = None  # None if nothing was searched
     cited: tuple[DocumentReference, ...] = ()
-    nearest: tuple[DocumentReference, ...] = ()  # what was found for it, the nearest first
-    conflicts: tuple[tuple[DocumentReference, DocumentReference], ...] = ()  # cited together, though they disagree
+    nearest: tuple[DocumentReference, ...] = ()  # the documents found for it, nearest first
+    conflicts: tuple[tuple[DocumentReference, DocumentReference], ...] = ()  # cited together although they disagree
     seconds: float = 0.0
     cost: float = 0.0  # in the configured currency
-    corrected: bool = False  # somebody has said what would have been right; set by ``mark_corrected`` alone
-    for_operator: bool = False  # the operator asked where nobody else reads: only they may see its words
+    corrected: bool = False  # someone submitted a correction; set only by ``mark_corrected``
+    for_operator: bool = False  # the operator asked in private; only they may see its text
 
 
 class QuestionLog(Protocol):
-    """Keeps the newest questions: so many, and so long. Forgotten with the thread they stand in, and with the asker."""
+    """Store of the newest questions, limited in number and age. Forgotten with their thread and their asker."""
 
     async def keep(self, question: LoggedQuestion) -> None:
-        """Keep it, replacing what was kept of the same trace."""
+        """Save a question, replacing the entry of the same trace."""
 
     async def mark_corrected(self, trace_id: str) -> None:
-        """Note that somebody corrected this answer. Of a question that is not kept nothing is noted."""
+        """Mark an answer as corrected. Does nothing if the question is not stored."""
 
     def since(self, moment: datetime) -> AsyncIterator[LoggedQuestion]:
-        """Yield those asked at this moment or later, oldest first."""
+        """Yield the questions asked at this moment or later, oldest first."""

@@ -1,4 +1,4 @@
-"""What decides and writes: an LLM and the extractive reasoner are the same to the loop."""
+"""The reasoner port: an LLM and the extractive reasoner look the same to the loop."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DraftRestarted:
-    """In a stream of draft text: forget what came before, another reasoner begins again."""
+    """Element of a draft stream: discard the text so far, because another reasoner starts again."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class DraftDeclined:
-    """In place of a draft on the fast path: the evidence does not answer this, or not this alone.
+    """Replaces a draft on the fast path: the evidence does not answer this, or not only this.
 
-    ``missing`` may say what to look for. ``unclear`` asks back, with the readings that the evidence answers each in its
-    own way. Only where ``Inquiry.fast_path`` is set. What came before it in the stream is void.
+    ``missing`` may say what to search for. ``unclear`` asks back, with readings that the evidence answers differently.
+    Only used if ``Inquiry.fast_path`` is set. Text before it in the stream is void.
     """
 
     missing: str = ""
@@ -33,22 +33,22 @@ class DraftDeclined:
 
 
 class DraftRemark(str):
-    """Draft text that the reasoner's own code says of the draft or the documents, such as that two versions differ.
+    """Draft text from the reasoner's own code about the draft or the documents, such as that two versions differ.
 
-    It is shown as it is and never checked: no model has written it, and it states nothing that a document could.
+    It is shown unchanged and never checked, because no model wrote it and it states nothing that a document could.
     """
 
     __slots__ = ()
 
 
 class VerifierRecords(Protocol):
-    """Keeps what was found out about a model's checks, by model and version of the prompt."""
+    """Store of test results on a model's verification, by model and prompt version."""
 
     async def read(self, key: str) -> str:
-        """Return what is kept; empty where nothing is. Raises StoreUnavailable."""
+        """Return the stored result; empty if there is none. Raises StoreUnavailable."""
 
     async def keep(self, key: str, result: str) -> None:
-        """Keep it. Raises StoreUnavailable."""
+        """Save a result. Raises StoreUnavailable."""
 
 
 DraftPart = str | DraftRestarted | DraftDeclined  # a str may be a DraftRemark
@@ -56,9 +56,9 @@ DraftPart = str | DraftRestarted | DraftDeclined  # a str may be a DraftRemark
 
 @dataclass(frozen=True, slots=True)
 class GradesWithDecision(Sequence[Grade]):
-    """Grades, in order, of a reasoner that said in the same breath how to go on, so that it need not be asked.
+    """Grades, in order, from a reasoner that also decided how to continue, which saves a call.
 
-    ``decision`` is None where it did not: then ``Reasoner.decide`` is asked, as after grades that come alone.
+    ``decision`` None: it did not decide. Then ``Reasoner.decide`` is called, as after plain grades.
     """
 
     grades: tuple[Grade, ...]
@@ -78,25 +78,25 @@ class GradesWithDecision(Sequence[Grade]):
 
 
 class Reasoner(Protocol):
-    """Decides and writes. An LLM and the extractive reasoner are the same to the loop.
+    """The component that decides and writes. An LLM and the extractive reasoner look the same to the loop.
 
-    Every method is given the ``meter`` of the inquiry, reports what it uses to it, and raises ``BudgetExhausted``
-    (from the meter) before a call that would go over, ``ModelUnavailable`` when it cannot work.
+    Every method gets the ``meter`` of the inquiry and reports its usage to it. It raises ``BudgetExhausted`` (from the
+    meter) before a call that would exceed the budget, and ``ModelUnavailable`` if it cannot work.
     """
 
     @property
     def name(self) -> str:
-        """Who wrote this: shown with the answer and kept in the trace."""
+        """The reasoner's name, shown with the answer and stored in the trace."""
 
     @property
     def top_k(self) -> int:
-        """How many passages of one search it grades, where the search does not say."""
+        """The number of passages that it grades per search, if the search does not say."""
 
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: "Meter") -> Plan:
-        """Reply, ask back, or search and for what."""
+        """Return the plan: reply, ask back, or search for certain queries."""
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: "Meter") -> Sequence[Grade]:
-        """Return one grade for each piece of evidence, in order; a ``GradesWithDecision`` may hold the decision too."""
+        """Return one grade for each piece of evidence, in order. A ``GradesWithDecision`` may include the decision."""
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: "Meter") -> Decision:
         """Return whether the graded evidence suffices, what is missing, or which readings to offer."""
@@ -111,7 +111,8 @@ class Reasoner(Protocol):
     ) -> Sequence[ClaimVerdict]:
         """Return a verdict for each part of a draft, in order, against all ``evidence`` it was written from.
 
-        A claim may cite more of ``inquiry.library``. Verdicts of rules that only compare words are ``by_words``.
+        A claim may cite other items of ``inquiry.library``. Verdicts from rules that only compare words are
+        ``by_words``.
         """
 
     async def repair(
@@ -122,10 +123,10 @@ class Reasoner(Protocol):
         evidence: Sequence[Evidence],
         meter: "Meter",
     ) -> Sequence[str]:
-        """Return a corrected sentence for each failed claim, in order; empty where no document says anything."""
+        """Return a corrected sentence for each failed claim, in order; empty if no document supports one."""
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: "Meter") -> str:
-        """Return what of the question the answer leaves open, as a search query; empty when it is complete."""
+        """Return the part of the question that the answer leaves open, as a search query; empty if none."""
 
     async def summarise(self, summary: str, turns: Sequence[Turn], meter: "Meter") -> str:
-        """Return the summary, extended by these turns that are about to leave the window."""
+        """Return the summary extended by these turns, which are about to leave the window."""

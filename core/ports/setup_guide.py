@@ -1,4 +1,4 @@
-"""What leads somebody through the setup: its steps, how far each is, and the tokens that are brought."""
+"""The setup guide: its steps, the state of each, and the tokens that a person enters."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
@@ -8,49 +8,49 @@ from core.model.health import RunningOptions, SetupStep, SetupStepState, TokenOu
 
 
 class LocalFiles(Protocol):
-    """Files below a folder of this machine, or one file; ``refused_files`` says which were left out so far, and why."""
+    """Files below a folder of this machine, or one file. ``refused_files`` has those left out so far, and why."""
 
     @property
     def refused_files(self) -> Sequence[str]:
-        """One line each."""
+        """The files left out, each as one line with the reason."""
 
     @property
     def files(self) -> Sequence[LocalFile]:
-        """What was found, to be named by where it comes from."""
+        """The files found. Their sources still have to be derived from their paths."""
 
     def read(self, files: Sequence[NamedFile]) -> AsyncIterator[FileContent]:
         """Yield the content of each of these."""
 
 
 class SetupGuide(Protocol):
-    """The setup of this installation. A token that is given is kept, and never given back."""
+    """The setup of this installation. It stores a token but never returns one."""
 
     def platforms(self) -> Mapping[str, str]:
         """Return the labels of the platforms that can be set up, by their names."""
 
     def steps(self, platform: str) -> Sequence[SetupStep]:
-        """Return what there is to do at a platform, in order."""
+        """Return the steps of a platform, in order."""
 
     def first_messages(self, platform: str) -> Sequence[str]:
-        """Return what to write in a channel once it runs, one message after the other."""
+        """Return the first messages to write in a channel once Footnote runs, in order."""
 
     def configured_platforms(self) -> frozenset[str]:
-        """Return the platforms that have a token, whether it works or not."""
+        """Return the platforms with a token, whether it works or not."""
 
     async def look(self, platform: str, step: SetupStep) -> SetupStepState:
-        """How far this step is, by asking the platform. What is wrong there is a check; nothing is raised for it."""
+        """Return the state of this step by asking the platform. Problems there become checks, never exceptions."""
 
     async def take_token(self, setting: str, pasted: str) -> TokenOutcome:
-        """Try a token, as somebody pasted it, and keep it where it works.
+        """Test a token as pasted, and save it if it works.
 
-        Raises NotFound for a setting that no step asks for, and ConfigurationError where the file cannot be written.
+        Raises NotFound for a setting that no step asks for, and ConfigurationError if the file cannot be written.
         """
 
     def running_options(self) -> RunningOptions:
-        """Return how it is kept running on this machine."""
+        """Return the ways to keep Footnote running on this machine."""
 
     def write_unit(self) -> str:
-        """Write the systemd unit; its path. Raises ConfigurationError where that cannot be done."""
+        """Write the systemd unit and return its path. Raises ConfigurationError if that fails."""
 
     async def files(self, path: str) -> LocalFiles:
-        """Return what lies there, recursively. Raises NotFound where there is nothing that could be read."""
+        """Return the files at a path, recursively. Raises NotFound if there is nothing readable."""

@@ -1,4 +1,4 @@
-"""Where documents come from: the web, file stores, and the bytes of a file as text and pictures."""
+"""Sources of documents: the web, file stores, and parsing of files to text and page images."""
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from core.model.errors import FetchRefused
 
 @dataclass(frozen=True, slots=True)
 class FetchResult:
-    """What a link led to.
+    """The response to fetching a link.
 
     Attributes:
-        url: where it came from in the end, after redirects, without a fragment.
-        status: 200, or 304 when the source says it has not changed.
-        media_type: as the server states it, lower case, '' when it does not.
-        data: the body, unpacked; empty when unchanged.
-        etag, last_modified: to be sent next time.
+        url: the final address after redirects, without a fragment.
+        status: 200, or 304 if the source has not changed.
+        media_type: as the server states it, in lower case; '' if it does not.
+        data: the body, decompressed; empty if unchanged.
+        etag, last_modified: to send with the next request.
         file_name: what to call the file.
     """
 
@@ -31,39 +31,39 @@ class FetchResult:
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether the source says that what we have is current."""
+        """Whether the source says that our copy is current."""
         return self.status == 304
 
 
 class PageGone(FetchRefused):
-    """The host says that there is no such page (any more): 404 or 410."""
+    """The host says that the page does not exist (any more): 404 or 410."""
 
 
 class Web(Protocol):
-    """Brings what is behind links, and walks through sites; refuses every address that is not public."""
+    """Client that fetches links and crawls sites. It refuses every address that is not public."""
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> FetchResult:
-        """Return the bytes behind a link. Raises FetchRefused with the reason, ``PageGone`` for no such page."""
+        """Fetch a link. Raises FetchRefused with the reason, ``PageGone`` if the page does not exist."""
 
     def crawl(
         self, start_url: str, *, limit: int, pause: float, refused: Callable[[str, FetchRefused], None]
     ) -> AsyncIterator[FetchResult]:
-        """Yield the pages below ``start_url``, or those that it lists when it is a sitemap; at most ``limit``.
+        """Yield the pages below ``start_url``, or those that it lists if it is a sitemap; at most ``limit``.
 
-        ``pause``: seconds between two requests. ``refused`` hears of each page that could not be fetched. Raises
-        FetchRefused when the first page cannot be.
+        ``pause``: seconds between two requests. ``refused`` is called for each page that could not be fetched. Raises
+        FetchRefused if the first page cannot be fetched.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """One file in such a place.
+    """One file in a file store.
 
     Attributes:
-        address: where it is, and what it is called as a source: 's3://handbook/travel/hotels.md'.
+        address: its address, which is also its source: 's3://handbook/travel/hotels.md'.
         name: its file name.
         version: changes when the file does: an etag, a hash, or its time and size.
-        url: where a person can look at it, when there is such a link.
+        url: where a person can open it, if there is such a link.
     """
 
     address: str
@@ -73,15 +73,15 @@ class StoredFile:
 
 
 class FileStores(Protocol):
-    """Lists and reads files in the places that this installation allows."""
+    """Lists and reads files in the file stores that this installation allows."""
 
     def refusal(self, address: str) -> str | None:
-        """Return why this is no address of such a place, or of none that is allowed; None when it may be read."""
+        """Return why this address is not in an allowed file store; None if it may be read."""
 
     def files(self, address: str, *, limit: int) -> AsyncIterator[StoredFile]:
-        """Yield the files at and below an address, at most so many, in the order of their names.
+        """Yield the files at and below an address, at most ``limit``, in the order of their names.
 
-        Raises FetchRefused, ``PageGone`` where there is nothing.
+        Raises FetchRefused, ``PageGone`` if there is nothing.
         """
 
     async def read(self, address: str, *, version: str = "") -> tuple[StoredFile, bytes] | None:
@@ -89,16 +89,16 @@ class FileStores(Protocol):
 
 
 PageProgress = Callable[[int, int], None]
-"""Told (pages done, pages to do)."""
+"""Callback with (pages done, total pages)."""
 
 
 class Parser(Protocol):
-    """Turns the bytes of a file into text with headings and places."""
+    """Parser that turns the bytes of a file into text with headings and places."""
 
     async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> ParsedDocument:
-        """Return the document's text; ``progress`` hears of pages that take seconds each, because they are pictures.
+        """Return the document's text. ``progress`` is called for pages that need OCR, which takes seconds each.
 
-        Raises DocumentRejected with the reason when it cannot become knowledge.
+        Raises DocumentRejected with the reason if it cannot be indexed.
         """
 
 
@@ -114,7 +114,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class PagePicture:
-    """One page as a PNG. ``marks`` are where the quote is, line by line; none where it is not found there."""
+    """One page as a PNG. ``marks`` are the rectangles of the quote, line by line; none if it is not found."""
 
     png: bytes
     width: int
@@ -124,7 +124,7 @@ class PagePicture:
 
 
 class PagePictures(Protocol):
-    """Draws pages of untrusted files."""
+    """Renderer of pages of untrusted files."""
 
     async def draw(self, name: str, data: bytes, page: int, quote: str = "") -> PagePicture:
-        """Return one page, counted from 1. Raises DocumentRejected with the reason why it cannot be drawn."""
+        """Return one page, counted from 1. Raises DocumentRejected with the reason if it cannot be drawn."""

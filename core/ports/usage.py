@@ -1,4 +1,4 @@
-"""What runs do and cost: traces, metrics, the budget and the answers of a day, and what was used by channel."""
+"""Usage and costs: traces, metrics, daily budgets and answer limits, and usage by channel."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -11,64 +11,64 @@ from core.model.events import FinalEvent, TracedEvent
 
 
 class TraceStore(Protocol):
-    """Keeps the events of every trace for a time, for ``trace`` and ``why``."""
+    """Store of the events of every trace for some time, for ``trace`` and ``why``."""
 
     async def record(
         self, trace_id: str, events: Sequence[TracedEvent], *, person_id: str = "", thread: str = ""
     ) -> None:
-        """Append events to a trace, which is forgotten with this person, and with this thread (a key, as text)."""
+        """Append events to a trace. It is forgotten with this person and this thread (a key, as text)."""
 
     async def trace(self, trace_id: str) -> Sequence[TracedEvent]:
         """Return all events of a trace, in order; empty when unknown."""
 
     async def count(self, added: UsageCounts) -> None:
-        """Add these to the counts."""
+        """Add to the counts."""
 
     async def counts(self) -> UsageCounts:
-        """Return all that was counted since the installation began."""
+        """Return all counts since the installation began."""
 
 
 class DailyBudget(Protocol):
-    """What all answers of a day may cost together, and those of one channel, across processes."""
+    """Daily budget for all answers together and for each channel, across processes."""
 
     async def reserve(self, amount: float, account: Account = NOBODY) -> None:
-        """Set this much of today's budgets aside; of many callers none overspends.
+        """Reserve this amount of today's budgets. Concurrent callers cannot overspend.
 
         Raises ModelUnavailable, which says whose budget is used up and until when.
         """
 
     async def spent_share(self) -> float:
-        """Return how much of what all may cost today is spent or set aside: 0 for nothing, 1 for all."""
+        """Return the share of today's common budget that is spent or reserved, from 0 to 1."""
 
     async def settle(self, reserved: float, spent: float, account: Account = NOBODY) -> None:
-        """Give back what was set aside, and book what was spent."""
+        """Release the reserved amount and book what was spent."""
 
 
 class AnswerCounts(Protocol):
-    """How many answers there were today, across processes."""
+    """Counter of today's answers, across processes."""
 
     async def take(self, most: Sequence[tuple[str, int]]) -> str:
-        """Count one more answer under each of these names, unless one has had as many as its number already.
+        """Count one answer under each of these names, unless one has reached its limit.
 
-        Then return that name, and count nothing; else an empty text.
+        In that case return its name and count nothing; otherwise return an empty text.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class UsageRow:
-    """What was used on one day in one channel from one base; or what one question adds to that."""
+    """The usage on one day in one channel from one base, or what one question adds to it."""
 
     day: str  # in ISO
-    place: str  # the channel, qualified; of what one person alone reads the platform
-    base: str  # of the answer's first source; empty where there is none
-    answers: int = 0  # that were written
+    place: str  # the channel's qualified id; for private answers, the platform
+    base: str  # base of the answer's first source; empty if there is none
+    answers: int = 0  # answers written
     quotes: int = 0
     not_found: int = 0
     tokens: int = 0
     cost: float = 0.0
 
     def plus(self, other: "UsageRow") -> "UsageRow":
-        """Return this row with the sums of the other added."""
+        """Return this row with the other's numbers added."""
         return replace(
             self,
             answers=self.answers + other.answers,
@@ -80,27 +80,27 @@ class UsageRow:
 
 
 class UsageBook(Protocol):
-    """Keeps what was used for some weeks, as sums: no person, question or document is in it."""
+    """Store of usage sums for some weeks. It has no person, question or document."""
 
     async def book(self, used: UsageRow) -> None:
-        """Add this to its day."""
+        """Add a row to its day."""
 
     async def rows(self, days: Sequence[str]) -> Sequence[UsageRow]:
-        """Return what was used on these days, in no order."""
+        """Return the usage on these days, in no order."""
 
 
 class Metrics(Protocol):
-    """Counts outcomes. Labels are few and bounded: no person, channel, question or document is ever one."""
+    """Metrics of outcomes. Labels are few and bounded, and never a person, channel, question or document."""
 
     def track_work(self) -> AbstractContextManager[object]:
-        """Entered while one delivery is being worked on."""
+        """Return a context for the time that one delivery is being worked on."""
 
     def count_outcome(self, platform: str, final: FinalEvent | None) -> None:
-        """Count how a question ended and what it took; None when it ended without an event of its own."""
+        """Count how a question ended and what it took; ``final`` is None if it ended without an event."""
 
 
 class NoMetrics(Metrics):
-    """Counts nothing: where nobody watches."""
+    """Metrics that count nothing."""
 
     def track_work(self) -> AbstractContextManager[object]:
         """Return a context that counts nothing."""

@@ -1,8 +1,8 @@
-"""Whether one step of arithmetic leads from values of the evidence to a value of a claim.
+"""Checks whether one step of arithmetic leads from values of the evidence to a value of a claim.
 
-With many numbers one step leads to almost anything, so two operands must belong together: both among the words that
-the claim rests on, named by the claim or the question, or in one sentence or row of the documents; and their units
-must fit.
+With many numbers, one step can lead to almost any value. So the units of two operands must fit, and the operands must
+belong together: both are in the words that the claim rests on, or both are named by the claim or the question, or both
+are in one sentence or row of the documents.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,14 +15,14 @@ from core.values.units import Kind, Value, YearMonthDay
 
 MEASURED = frozenset({Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.DURATION, Kind.QUANTITY})
 DAY = 86_400
-LONGEST = {"month": 1_200, "second": 36_525 * DAY}  # a hundred years: what is longer leads to no date
-MOST_STEPS = 5  # values that a claim joins to another
+LONGEST = {"month": 1_200, "second": 36_525 * DAY}  # a hundred years; adding a longer duration gives no date
+MOST_STEPS = 5  # most values that a claim combines into one result
 ROUGHLY = Fraction(1, 10)  # how far "about" may be from the value
 
 
 @dataclass(frozen=True, slots=True)
 class Operands:
-    """Pairs that may be joined, groups that may be added up, values taken by themselves, and numbers of rows."""
+    """Values that arithmetic may use: pairs to combine, groups to add up, single values, and row counts."""
 
     pairs: Sequence[tuple[Value, Value]] = ()
     sums: Sequence[Sequence[Value]] = ()
@@ -31,7 +31,7 @@ class Operands:
 
 
 def same(claimed: Value, known: Value) -> bool:
-    """Return whether two values are the same fact; one without a unit fits any."""
+    """Return whether two values are the same fact. A value without a unit matches any unit."""
     if claimed.kind is Kind.DATE or (claimed.dates and known.kind is Kind.DATE):
         return any(covers(one, other) for one in claimed.dates for other in known.dates)
     if Kind.TIME in {claimed.kind, known.kind}:
@@ -47,20 +47,20 @@ def same(claimed: Value, known: Value) -> bool:
 
 
 def _with_year(made: YearMonthDay, claimed: YearMonthDay) -> YearMonthDay:
-    """Return a date that was written without its year in the claimed year."""
+    """Return a date written without a year, with the claimed year filled in."""
     year, month, day = made
     return (claimed[0] if year is None else year), month, day
 
 
 def _same_span(one: Value, other: Value) -> bool:
-    """Return whether months and days are the same: a year of 365 days, a month of 30."""
+    """Return whether a number of months equals a number of days, with a year of 365 days and a month of 30."""
     months, seconds = (one, other) if one.unit == "month" else (other, one)
     span, days = months.amounts[0], seconds.amounts[0] / DAY
     return days in {span * 365 / 12, span * 30}
 
 
 def covers(claimed: YearMonthDay, known: YearMonthDay) -> bool:
-    """Return whether a date says at most what a known one does."""
+    """Return whether every part that the claimed date states (year, month, day) equals the known date's."""
     return all(mine is None or mine == theirs for mine, theirs in zip(claimed, known, strict=True))
 
 
@@ -78,7 +78,7 @@ def _same_time(one: Value, other: Value) -> bool:
 
 
 def rounds_to(claimed: Value, known: Value) -> bool:
-    """Return whether a claimed value is a known one rounded: to the digits written, or roughly after "about"."""
+    """Return whether a claimed value is a known one, rounded to the digits written, or roughly after "about"."""
     if claimed.kind not in MEASURED or known.kind not in MEASURED or (claimed.unit != known.unit):
         return False
     return any(_close(claimed, claimed.amounts[0], amount) for amount in known.amounts)
@@ -144,7 +144,7 @@ def _totals(claimed: Value, operands: Operands) -> Iterator[tuple[Fraction, bool
 
 
 def _as_span(value: Value) -> Value:
-    """Return "12 h 30" as the duration that it may mean as well."""
+    """Return a time such as "12 h 30" as a duration, since it may mean either; other values unchanged."""
     if value.kind is not Kind.TIME or "h" not in value.text.casefold():
         return value
     seconds = value.numbers[0] * 60
@@ -152,9 +152,10 @@ def _as_span(value: Value) -> Value:
 
 
 def named_steps(claimed: Value, others: Sequence[Value]) -> bool:
-    """Return whether the claim says itself how it comes to a value: "12 months at €210 plus €150".
+    """Return whether the claim shows its own calculation: "12 months at €210 plus €150".
 
-    Its other values are joined in their order, products before sums. Each of them is checked by itself.
+    Combines the other values of the claim in their order, products before sums. The caller checks each of them
+    separately.
     """
     if claimed.kind not in MEASURED or not 2 < len(others) <= MOST_STEPS:
         return False
@@ -172,7 +173,7 @@ def named_steps(claimed: Value, others: Sequence[Value]) -> bool:
 
 
 def _made_amounts(claimed: Value, operands: Operands) -> Iterator[tuple[Fraction, bool]]:
-    """Yield what pairs of values make in the unit of the claimed value, and whether it needs no rounding."""
+    """Yield (amount, whether it is exact) for each result that the operands give in the claimed value's unit."""
     hundred = Fraction(100)
     if claimed.kind is Kind.PERCENT:
         for value in operands.singles:
@@ -193,7 +194,7 @@ def _made_amounts(claimed: Value, operands: Operands) -> Iterator[tuple[Fraction
 
 
 def _with_bare(claimed: Value, one: Value, other: Value) -> Iterator[tuple[Fraction, bool]]:
-    """Yield the sum and the difference with a number that leaves its unit out: "€412,000, 280,000 of it paid"."""
+    """Yield the sum and difference of two values when one omits its unit: "€412,000, 280,000 of it paid"."""
     if (
         not claimed.unit
         or one.unit not in {"", claimed.unit}
@@ -275,7 +276,7 @@ def _spans(one: Value, other: Value) -> Iterator[tuple[Fraction, bool]]:
 
 
 def _filled(value: Value, beside: Value) -> Iterator[date]:
-    """Yield the days of a value, which takes a missing year from the value beside it."""
+    """Yield the days of a value; take a missing year from ``beside``."""
     for year, month, day in value.dates:
         years = [year] if year else [other[0] for other in beside.dates if other[0]] or [2001]
         for known in years:
@@ -299,7 +300,7 @@ def _made_dates(operands: Operands) -> Iterator[YearMonthDay]:
 
 
 def _moved(reading: YearMonthDay, span: Value) -> Iterator[YearMonthDay]:
-    """Yield a date so much later, and so much earlier. A period that ends the day before its last is meant as well."""
+    """Yield a date moved later and earlier by a duration, and the day before it (a period may end a day earlier)."""
     year, month, day = reading
     for sign in (1, -1):
         if span.unit == "month" and span.amounts[0].denominator == 1:

@@ -1,4 +1,4 @@
-"""A page whose values are covered as they are read, and its dates, times and weekdays."""
+"""A scanned text that hides the values already read, and readers for its dates, times and weekdays."""
 
 import re
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from core.model.text import MARKER, STOPWORDS
 from core.values.units import ABOUT, MONTHS, WEEKDAYS, Kind, Value, YearMonthDay
 
 LANGUAGES = ("en", "de", "fr", "es")
-FEWEST_ENGLISH = 2  # small words of a text that is certain to be English
-TAKEN = "\x01"  # covers what has been read: neither a word nor white space
+FEWEST_ENGLISH = 2  # different stop words that make a text certainly English
+TAKEN = "\x01"  # replaces text that was read; neither a word character nor white space
 WORD = re.compile(r"[^\W\d_]+")
 
 _NAMED = "|".join(MONTHS)
@@ -42,7 +42,7 @@ _SHORT = frozenset(name for name in MONTHS if len(name) < 5) - {
     "août",
 }
 _ALSO_WORDS = frozenset("may march mar mars mai dec dic ene jan sep".split())  # noqa: SIM905 - in lower case
-# "1–5 August": the first day shares the month of the second, and "March 3 to 5" the other way round.
+# "1–5 August": the first day takes the month of the second. "March 3 to 5": the second takes the month of the first.
 _THROUGH = r"(?:-|–|to|and|or|until|bis|und|oder|au|et|al|y|a|hasta)"
 _DAY_BEFORE = re.compile(rf"(?<![\d.,])(\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s*{_THROUGH}\s*(?:the\s|le\s|el\s|den\s)?$")
 _DAY_AFTER = re.compile(rf"\s*{_THROUGH}\s*(\d{{1,2}})(?:st|nd|rd|th)?(?![\w:%]|[.,]\d)")
@@ -63,7 +63,7 @@ _NOON |= {"minuit": 0, "medianoche": 0}
 
 
 class Scan:
-    """A text whose values are covered as they are read, so that none is read twice."""
+    """A text in which each value is covered once it is read, so that no value is read twice."""
 
     def __init__(self, text: str, language: str) -> None:
         self.written = text
@@ -79,11 +79,11 @@ class Scan:
         self.text = self.text[:start] + TAKEN * (end - start) + self.text[end:]
 
     def blank(self, pattern: re.Pattern[str]) -> None:
-        """Put white space in the place of what is no value."""
+        """Replace matches, which are not values, with spaces."""
         self.text = pattern.sub(lambda found: " " * len(found.group()), self.text)
 
     def take(self, value: Value) -> Value:
-        """Cover a value's words, and return it with the words before it weighed."""
+        """Cover a value's words. Return the value with its text, and ``about`` set from the words before it."""
         value = replace(
             value,
             text=self.written[value.start : value.end].strip(),
@@ -98,7 +98,7 @@ def _is_english(text: str) -> bool:
 
 
 def read_dates(page: Scan) -> Iterator[Value]:
-    """Yield and cover the dates and weekdays of a page, also a month without a day."""
+    """Yield and cover the dates and weekdays of a page, including months without a day."""
     for pattern in _DATES:
         for found in pattern.finditer(page.text):
             readings = tuple(reading for reading in _readings(found.groupdict(), page.language) if _is_date(reading))
@@ -157,7 +157,7 @@ def _is_date(reading: YearMonthDay) -> bool:
 
 
 def _days_beside(page: Scan, start: int | None, end: int, reading: YearMonthDay) -> Iterator[Value]:
-    """Yield the other day of a range of days that names its month once: before ``start``, else after ``end``."""
+    """Yield the other day of a range that names its month once: before ``start`` if given, otherwise after ``end``."""
     year, month, day = reading
     other = _DAY_AFTER.match(page.text, end)
     if start is not None:

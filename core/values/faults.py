@@ -1,4 +1,4 @@
-"""Which hard facts of a claim do not follow from the evidence."""
+"""Finds the hard facts of a claim that do not follow from the evidence."""
 
 import re
 from collections import Counter
@@ -24,9 +24,9 @@ from core.values.names import (
 from core.values.reading import read_figures
 from core.values.units import Kind, Value
 
-MOST_ROWS = 12  # of a list that a reader counts
-MOST_JOINED = 5  # values of a sentence or a kind of a passage; any two of more would make almost any number
-MOST_SHARED = 3  # of which one may be a share of another, which is never exact
+MOST_ROWS = 12  # longest list whose rows a claim may count
+MOST_JOINED = 5  # values of a sentence or column; pairs from more values give almost any number
+MOST_SHARED = 3  # the same for percentages, which match more easily because they are rounded
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s")
 _RULE = re.compile(r"[|:\- ]*-[|:\- ]*")
 _AND = re.compile(r",?\s(?:and|or|und|oder|sowie|et|ou|y|e|o|u)\s", re.IGNORECASE)
@@ -41,7 +41,7 @@ _RUN = re.compile(r"(?:[A-Z][^\W\d_]+\s+(?:(?:of|and|the|de|du|der|des|del|y|et|
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A value of a claim that the evidence does not have, and why in plain English."""
+    """A value of a claim that the evidence does not have, and the reason in plain English."""
 
     text: str
     kind: Kind
@@ -50,7 +50,7 @@ class Fault:
 
 @lru_cache(maxsize=2_048)
 def values_in(text: str, language: str = "") -> tuple[Value, ...]:
-    """Return the values of a text in order. ``language`` is en, de, fr or es; it is guessed where empty."""
+    """Return the values of a text in order. ``language`` is en, de, fr or es; empty: it is guessed."""
     page = Scan(text, language)
     names = list(read_names(page))
     figures = _read_figures(page)
@@ -70,13 +70,13 @@ def value_faults(
     Args:
         claim: a sentence or a list item of an answer.
         evidence: the texts of passages with their titles.
-        question: what only it says is no fault.
+        question: a value that the question states is not a fault.
         words: the words of the evidence that the claim rests on; may be empty.
-        language: of the claim; guessed where empty.
+        language: of the claim; guessed if empty.
 
     A value follows if a text has it, after normalisation, or if one step of arithmetic leads to it: a sum, a
-    difference, a product, a share, rounding, a date and a duration, a weekday, a count of rows. A value that takes two
-    steps is a fault, as is a wrong one. Values exchanged between two rows are no fault here: a verifier reads that.
+    difference, a product, a share, rounding, a date and a duration, a weekday, a count of rows. A value that needs two
+    steps is a fault. Values swapped between two rows are no fault here; the verifier finds those.
     """
     texts = (*evidence, *words)
     claimed = values_in(claim, language)
@@ -92,10 +92,10 @@ def value_faults(
 def exchanged_values(
     claim: str, words: str, evidence: Sequence[str], question: str = "", *, language: str = ""
 ) -> tuple[Fault, ...]:
-    """Return the values of a claim that are elsewhere in the evidence, where the words that it rests on have others.
+    """Return the claim's values that are elsewhere in the evidence, while the words it rests on have different ones.
 
-    A value counts only where the words have none of the claim's values of its kind and unit, and do have another one:
-    words may be quoted in part.
+    Reports a value only if the words have none of the claim's values of its kind and unit, and have another one. The
+    words may be a partial quote.
     """
     if not (there := values_in(words)):
         return ()
@@ -131,7 +131,7 @@ _Cells = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Two neighbouring sentences, or a row: their values and the stems of their words."""
+    """Two neighbouring sentences, or a table row, with their values and the stems of their words."""
 
     values: tuple[Value, ...]
     stems: frozenset[str]
@@ -139,7 +139,7 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Parsed:
-    """The values of a passage, by sentence or row, by column, and how long its lists are."""
+    """The values of a passage by sentence, row and column, and the lengths of its lists."""
 
     values: tuple[Value, ...]
     lines: tuple[_Line, ...]
@@ -151,7 +151,7 @@ class _Parsed:
 
 @lru_cache(maxsize=1_024)
 def _parse(text: str) -> _Parsed:
-    values = _read_figures(Scan(text, ""))  # names and codes are looked up in the text
+    values = _read_figures(Scan(text, ""))  # names and codes are searched in the text itself
     lines: list[_Line] = []
     at, before = 0, ""
     for sentence in sentences(text):
@@ -166,7 +166,7 @@ def _parse(text: str) -> _Parsed:
 
 
 def _blocks(text: str, values: Sequence[Value]) -> tuple[_Groups, frozenset[int], _Cells]:
-    """Return the columns and lists of a text, how many rows each has, and how many rows share a cell."""
+    """Return the values by column or list, the number of rows of each list, and the cells that several rows share."""
     columns: dict[tuple[int, int], list[Value]] = {}
     cells: dict[tuple[int, int], Counter[str]] = {}
     rows: Counter[int] = Counter()
@@ -177,7 +177,7 @@ def _blocks(text: str, values: Sequence[Value]) -> tuple[_Groups, frozenset[int]
         if not form and not (inside and line.startswith((" ", "\t"))):
             block, inside = block + 1, False
         elif form == "row" and _RULE.fullmatch(line.strip()):
-            rows[block] = 0  # what was above is the header
+            rows[block] = 0  # the rows above are the header
         elif form:
             rows[block] += 1
             inside = True
@@ -232,11 +232,11 @@ class _Check:
         if any(knows_name(text, value.key) for text in known):
             return True
         if self.language == "de" and any(knows_name(text, word) for word in value.key.split() for text in known):
-            return True  # every noun has a capital there: "Tarif Fleet"
+            return True  # German nouns are capitalised: "Tarif Fleet"
         if value.key.isupper() and re.search(r"\w\s\($", self.claim[: value.start]):
-            return True  # the claim says itself what it is short for
+            return True  # the claim itself spells out the abbreviation
         if " " not in value.key and any(language_of(text) != self.language for text in self.texts):
-            return True  # MwSt., TVA and VAT are one, and so are Londres and London
+            return True  # names differ between languages: MwSt., TVA and VAT; Londres and London
         runs = (run.group() for run in _RUN.finditer(self.claim) if run.start() <= value.start < run.end())
         return any(knows_initials(text, run) for run in runs for text in known)
 
@@ -256,7 +256,7 @@ class _Check:
         return False
 
     def _has_date_apart(self, value: Value) -> bool:
-        """Return whether the texts have the day, and the year elsewhere: in a title."""
+        """Return whether the texts have the day, and the year elsewhere, such as in a title."""
         years = {one.dates[0][0] for one in (*self.known, *self.asked) if one.dates}
         return any(
             same(Value(Kind.DATE, "", 0, 0, dates=((None, month, day),)), known)
@@ -267,7 +267,7 @@ class _Check:
         )
 
     def _has_day_of_next_month(self, value: Value) -> bool:
-        """Return whether a text has the day of "the following month", of which the claim says which it is."""
+        """Return whether a text has this day in "the following month", a month that the claim names."""
         days = {str(day) for _, _, day in value.dates if day}
         texts = (text for text in self.texts if _NEXT_MONTH.search(text))
         return any(day in days for text in texts for day in _ORDINAL.findall(text))
@@ -277,7 +277,7 @@ class _Check:
         return follows(value, self._operands(value)) or named_steps(value, others)
 
     def _operands(self, value: Value) -> Operands:
-        """Return what may be joined: values that the claim, its words or the question name, or one sentence has."""
+        """Return the operands: values named by the claim, its words or the question, and values of one sentence."""
         parsed = [_parse(text) for text in self.texts]
         chosen = [[line for line in text.lines if self._concerns(line, text.english)] for text in parsed]
         lines = [line.values for one in chosen for line in one]
@@ -305,7 +305,7 @@ class _Check:
         return Operands(pairs, sums, [*near, *asked], frozenset(counts | _series(self.claim, least=0)))
 
     def _concerns(self, line: "_Line", english: bool) -> bool:
-        """Return whether a sentence of the documents is about what the claim or the question is about."""
+        """Return whether a sentence of the documents shares a content word with the claim or the question."""
         return not english or self.language != "en" or not self.about.isdisjoint(line.stems)
 
     def _date_beside(self, value: Value) -> Value | None:
@@ -334,7 +334,7 @@ def _distinct(values: Iterable[Value]) -> list[Value]:
 
 
 def _may_make(known: Value, value: Value) -> bool:
-    """Return whether a value may be one of two that make another: not just any number."""
+    """Return whether a known value is of a kind that can be an operand for ``value``."""
     if value.kind in _CALENDAR:
         return known.kind is Kind.DURATION
     share = known.kind is Kind.PERCENT and value.kind in {Kind.MONEY, Kind.QUANTITY}
@@ -344,7 +344,7 @@ def _may_make(known: Value, value: Value) -> bool:
 
 
 def _in_code(text: Vocabulary, value: Value) -> bool:
-    """Return whether the number is part of a code or a name there: 4012 of ERR-4012, 8080 of localhost:8080."""
+    """Return whether the text has the number within a code or name: 4012 of ERR-4012, 8080 of localhost:8080."""
     return bool(re.search(rf"[a-z][-_:#/ ]?{value.numbers[0]}(?!\w|[.,]\d)", text.text))
 
 
@@ -359,6 +359,6 @@ def _between(text: str, value: Value) -> bool:
 
 
 def _series(text: str, least: int = 1) -> set[int]:
-    """Return the lengths of the series of a text with so many commas: three of "Oslo, Turku and Malmö"."""
+    """Return the lengths of the enumerations with at least ``least`` commas: 3 for "Oslo, Turku and Malmö"."""
     pieces = (_AND.split(part)[:-1] for part in re.split(r"[;:.\n]", text))
     return {piece.count(",") + 2 for found in pieces for piece in found if piece.count(",") >= least}

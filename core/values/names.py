@@ -1,6 +1,6 @@
-"""Names, codes and versions of a text, and whether the documents know them.
+"""Names, codes and versions of a text, and whether the documents contain them.
 
-A word is a name only if that is nearly certain: what is not found is held against a claim.
+A word is read as a name only if that is nearly certain, because a name that is not found counts against the claim.
 """
 
 import re
@@ -50,7 +50,7 @@ _ACRONYMS = frozenset(
     sl kg ug plc llc csv html http https json sql ui ux qa po tbd na eta rsvp etc ie eg usd eur gbp chf nb ps asap iva
     tva mwst ust rh drh dg pdg rrhh si ti no yes not and or all only must never always""".split()  # noqa: SIM905
 )
-# Words that a title or a heading has in capitals and that name nobody.
+# Words that titles and headings capitalise, but that are not names.
 _COMMON = frozenset(
     """chief executive officer president vice director manager managing head lead leader team teams board committee
     department office group company customer customers support service services sales marketing finance legal human
@@ -81,7 +81,7 @@ _NAME_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
 def read_codes(page: Scan) -> Iterator[Value]:
-    """Yield and cover what is compared letter by letter: versions, settings, files, commands, addresses, ids."""
+    """Yield and cover values that are compared exactly: versions, settings, files, commands, addresses, ids."""
     for found in _VERSION.finditer(page.text):
         key = found["key"] or found["bare"]
         if key and not (found["bare"] and re.fullmatch(r"\d{1,2}\.\d{1,2}\.(?:\d\d|\d{4})|\d+(?:\.\d{3})+", key)):
@@ -99,7 +99,7 @@ def read_codes(page: Scan) -> Iterator[Value]:
 
 
 def read_names(page: Scan) -> Iterator[Value]:
-    """Yield the names of a page that are certain, neighbouring words as one, and its acronyms."""
+    """Yield the certain names of a page, with neighbouring words joined into one name, and its acronyms."""
     name: Value | None = None
     for one in _name_words(page):
         if name and page.text[name.end : one.start()] == " ":
@@ -145,7 +145,7 @@ def _is_measure(text: str, word: re.Match[str]) -> bool:
 
 
 def _is_shouted(found: list[re.Match[str]], at: int) -> bool:
-    """Return whether the word is part of a heading or a sentence in capitals."""
+    """Return whether the word is part of an all-capitals heading or sentence."""
     near = [one.group() for one in found[max(0, at - 1) : at + 2]]
     return len(near) > 1 and all(word.isupper() and len(word) > 2 for word in near)
 
@@ -164,7 +164,7 @@ def _may_name(word: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The words of a text, whole, by stem and by beginning, and its plain text."""
+    """The whole words of a text, their stems, their first ``PREFIX`` letters, and its plain text."""
 
     words: frozenset[str]
     stems: frozenset[str]
@@ -174,7 +174,7 @@ class Vocabulary:
 
 @lru_cache(maxsize=2_048)
 def vocabulary_of(text: str) -> Vocabulary:
-    """Return the words of a text for looking up names and codes."""
+    """Return the vocabulary of a text, for looking up names and codes."""
     plain = fold(text)
     found = [part for word in words(plain) for part in {word, *re.split(r"['’.]", word)} if part]
     return Vocabulary(
@@ -187,7 +187,7 @@ def vocabulary_of(text: str) -> Vocabulary:
 
 @lru_cache(maxsize=512)
 def _initials(text: str) -> str:
-    """Return the first letters of all words in a row, then of those with a meaning: "cotbd cbd"."""
+    """Return the first letters of all words, then of all words that are not stop words: "cotbd cbd"."""
     found: list[str] = re.findall(r"\w+|[.;:!?\n]", text)
     return "".join(word[0] for word in found) + " " + "".join(word[0] for word in found if word not in STOPWORDS)
 
@@ -199,7 +199,7 @@ def fold(text: str) -> str:
 
 
 def knows_name(vocabulary: Vocabulary, name: str) -> bool:
-    """Return whether a text has a name, an inflection of it, what it abbreviates or its initials."""
+    """Return whether a text has a name, an inflection of it, the words that it abbreviates, or its initials."""
     named = [word for word in name.split() if fold(word) not in _TITLES] or name.split()
     return all(_knows_word(vocabulary, word) for word in named) or knows_initials(vocabulary, name)
 
@@ -217,7 +217,7 @@ def _knows_word(vocabulary: Vocabulary, word: str) -> bool:
 
 
 def knows_initials(vocabulary: Vocabulary, names: str) -> bool:
-    """Return whether a text has the first letters of a run of capitalised words: CEO for Chief Executive Officer."""
+    """Return whether a text has the initials of a run of capitalised words: CEO for Chief Executive Officer."""
     letters = "".join(word[0] for word in words(fold(names)))
     return len(letters) > 1 and letters in vocabulary.words
 
@@ -229,25 +229,25 @@ def _loosely(key: str) -> re.Pattern[str]:
 
 
 def knows_code(vocabulary: Vocabulary, key: str) -> bool:
-    """Return whether a text has a code, whatever its separators; of a command, all of its words."""
+    """Return whether a text has a code, whatever its separators. For a command, all its words must be there."""
     if _loosely(key).search(vocabulary.text):
         return True
     if _is_made_of(vocabulary, key):
         return True
-    words, *options = re.split(r"\s+(?=[-<{\[])", key)  # a command's words, then "--force" and what it is set to
+    words, *options = re.split(r"\s+(?=[-<{\[])", key)  # a command's words, then its options and their values
     return bool(options) and all(
         _loosely(piece).search(vocabulary.text) for piece in (words, *" ".join(options).split())
     )
 
 
 def _is_made_of(vocabulary: Vocabulary, key: str) -> bool:
-    """Return whether each part of a code is in the text: an environment variable by the rule that the text states."""
+    """Return whether the text has each part of a code, for example where it gives a rule for variable names."""
     parts = [part.lstrip("0") for part in re.findall(r"[^\W\d_]+|\d+", fold(key))]
     known = (rf"(?<![^\W_]){part}(?![^\W_])" for part in parts)
     return len(parts) > 1 and all(re.search(part, vocabulary.text) for part in known)
 
 
 def knows_version(vocabulary: Vocabulary, key: str) -> bool:
-    """Return whether a text has a version or a release of it: 2.3 for 2.3.1, and 2.3.0 for 2.3."""
+    """Return whether a text has a version, or a more precise one (2.3.1 for 2.3). 2.3.0 equals 2.3."""
     short = re.sub(r"(?:\.0)+$", "", key)
     return bool(re.search(rf"(?<![\d.]){re.escape(short)}(?!\d)", vocabulary.text))

@@ -1,4 +1,4 @@
-"""Limits of time in a question: before August 2026, after 2027, in Q3 2026, not in 2027, between two months."""
+"""Date limits in a question: before August 2026, after 2027, in Q3 2026, not in 2027, between two months."""
 
 import calendar
 import re
@@ -27,7 +27,7 @@ _ONWARDS, _BACKWARDS = {"after", "past", "later than", "since", "from"}, {"befor
 
 @dataclass(frozen=True, slots=True)
 class DateLimit:
-    """The days from ``first`` to ``last``, both included, or those ``outside`` of them; ``said`` as written."""
+    """The days from ``first`` to ``last``, both included, or all other days if ``outside``. ``said`` is the wording."""
 
     said: str
     first: date = date.min
@@ -35,12 +35,12 @@ class DateLimit:
     outside: bool = False
 
     def holds(self, day: date) -> bool:
-        """Return whether a day keeps the limit."""
+        """Return whether a day is within the limit."""
         return (self.first <= day <= self.last) is not self.outside
 
 
 def date_limit_in(question: str) -> DateLimit | None:
-    """Return the limit of time that a question sets; None where it sets none, or several."""
+    """Return the date limit in a question; None if there is none, or more than one."""
     limits = list(_LIMIT.finditer(question))
     if len(limits) != 1:
         return None
@@ -56,7 +56,7 @@ def date_limit_in(question: str) -> DateLimit | None:
 
 
 def day_in(text: str) -> date | None:
-    """Return the one day that a text states, or the first of a month or year; None where it states not one."""
+    """Return the only date in a text, or the first day of its month or year; None if there is none or more than one."""
     dates = [value.dates[0] for value in values_in(text) if value.kind is Kind.DATE and value.dates]
     year, month, day = dates[0] if len(dates) == 1 else (None, None, None)
     return date(year, month or 1, day or 1) if year else None

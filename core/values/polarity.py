@@ -1,4 +1,4 @@
-"""Whether a claim and the words it rests on say the same thing, one of them with a denial."""
+"""Detects a claim that negates the words it rests on, or the other way round."""
 
 import re
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from core.model.languages import language_of, small_words_of
 from core.model.text import content_words, sentences, without_markers
 
-SHARED = 0.8  # of the content words of each: they say the same thing
-FEWEST = 3  # content words, fewer are no statement to compare
+SHARED = 0.8  # share of common content words from which two clauses say the same thing
+FEWEST = 3  # content words; a shorter clause is not compared
 
 _DENIALS = {
     "en": r"\b(?:not|no|never|none|neither|nor|cannot|nobody|nothing)\b|n['’]t\b",
@@ -17,7 +17,7 @@ _DENIALS = {
 }
 _DENIED = {language: re.compile(pattern, re.IGNORECASE) for language, pattern in _DENIALS.items()}
 _DOUBLED = frozenset({"fr", "es"})  # "ne … pas", "no … nunca" deny once
-# What turns or limits a denial: such clauses are left to the verifier.
+# Words that reverse or limit a negation. The verifier judges clauses that have one.
 _UNSURE = re.compile(
     r"(?i)\b(?:unless|only|except\w*|until|without|as long as|if|whether|refus\w+|forb\w+|prohibit\w*|den(?:y|ies|ied)"
     r"|lack\w*|fail\w*|exclud\w*|nur|sofern|solange|au(?:ß|ss)er|ohne|wenn|falls|ob|bis|verboten|untersagt"
@@ -40,8 +40,8 @@ class _Clause:
 def polarity_conflict(claim: str, words: str, language: str = "") -> bool:
     """Return whether a claim denies what the words say, or the other way round.
 
-    True only for two clauses that share nearly all their content words, of which exactly one denies; False whenever
-    either has a condition, an exception, a second denial, or begins with "No,".
+    True only for two clauses that share nearly all content words and of which exactly one has a negation. False if
+    either has a condition, an exception or a second negation, or if the claim begins with "No,".
     """
     language = language or language_of(claim)
     said = without_markers(claim)
@@ -63,7 +63,7 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _clauses(text: str, language: str) -> list[_Clause]:
-    """Return the clauses of a text. A condition in a sentence makes all its clauses unsure."""
+    """Return the clauses of a text. A condition makes all clauses of its sentence unsure."""
     found: list[_Clause] = []
     for sentence in sentences(text):
         limited = bool(_UNSURE.search(sentence))

@@ -1,9 +1,9 @@
-"""Reads the figures of a text: numbers in digits or words with their units, beside its dates and times.
+"""Reader for the figures of a text: numbers in digits or words with their units, dates and times.
 
-Number words are read by text2num: four languages in a few lines, no dependencies, 0.02 s to import, MIT. Tried and not
-used: quantulum3 (English only: "1.800 €" is 1.8, 15 times slower), dateparser (92 ms for a passage, takes "may" and
-"45 días" for dates), babel (parses a number, finds none), pint (converts units, which a table does, and takes 0.22 s to
-import).
+text2num reads number words: four languages in a few lines, no dependencies, 0.02 s to import, MIT. Tried and not used:
+quantulum3 (English only: reads "1.800 €" as 1.8; 15 times slower), dateparser (92 ms a passage; takes "may" and "45
+días" for dates), babel (parses a number but finds none in a text), pint (0.22 s to import; converts units, which a
+table does here).
 """
 
 import re
@@ -28,12 +28,12 @@ _FRACTION = re.compile(r"(?<![\w./])(\d)/(\d{1,2})(?![\w/])")
 _GLYPHS = {"½": Fraction(1, 2), "¼": Fraction(1, 4), "¾": Fraction(3, 4)}
 _UNIT = r"(?:de |d'|d’)?(?P<unit>US\$|R\$|[%€$£¥₹]|°[CF]|m²|(?:pour|por) ?ci?ento?\b|[^\W\d_]+\b(?!['’]\w))"
 _UNIT_NEXT = re.compile(r"[ \u00a0\n]{0,3}-?" + _UNIT)
-# "45 business days": one word may come between, unless it says that the unit is another's: "3 per day".
+# "45 business days": one word may be between number and unit, unless it belongs to another unit: "3 per day".
 _UNIT_AFTER_WORD = re.compile(
     r"[ \u00a0\n]{1,3}(?!(?:per|pro|par|por|the|and|for|each|every|und|oder|bis|chaque|cada|times|mal|fois|veces)\b)"
     r"[^\W\d_]{3,15}[ -](?=[^\W\d_]{3})" + _UNIT
 )
-# What a number counts: one to three words, unless the first leads on to another number.
+# The noun that a number counts: one to three words, unless the first leads on to another number.
 _NOUN = re.compile(
     r"[ \u00a0](?!(?:to|and|or|bis|und|oder|à|et|ou|a|y|o|u|of|out|von|de|per|in|is|are|on|at|for|by|if|when|then)\b)"
     r"[^\W\d_]{3,}(?: [^\W\d_]+){0,2}"
@@ -54,7 +54,7 @@ _AND_HALF = re.compile(
     r"(?:and a half|und (?:eine? )?halbe[srn]?|et demie?|y medi[oa])\b"
 )
 _ARTICLE = re.compile(r"(?i)\b(?:an?|one|each|per|every|pro|par|por|eine?[rmns]?|une?|una|cada)\s(?P<unit>[^\W\d_]+)")
-# A share without a sign: it may support "50 %", and is no hard fact itself.
+# A share in words. It may support "50 %", but is not a hard fact itself.
 _SHARE = re.compile(r"(?i)\b(?:(?P<half>half|hälfte|moitié|mitad)|(?P<third>third|drittel|tiers|tercio)|(?P<quarter>"
                     r"quarter|viertel|quart))\b")  # fmt: skip
 _SHARES = {"half": Fraction(50), "third": Fraction(100, 3), "quarter": Fraction(25)}
@@ -62,7 +62,7 @@ _SHARES = {"half": Fraction(50), "third": Fraction(100, 3), "quarter": Fraction(
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word as text2num takes it. ``apart`` ends the number before it."""
+    """A word in the form that text2num expects. ``apart``: it does not continue the number before it."""
 
     word: str
     apart: bool
@@ -115,7 +115,7 @@ def _read_numbers(page: Scan) -> Iterator[Value]:
 
 
 def parse_digits(digits: str, language: str, *, certain: bool) -> tuple[tuple[Fraction, ...], Fraction]:
-    """Return the readings of a number written in digits, likeliest first, and the weight of its last digit."""
+    """Return the possible readings of a number in digits, the likeliest first, and the weight of its last digit."""
     plain = re.sub(r"[ \u00a0\u202f'’]", "", digits)
     marks = re.findall(r"[.,]", plain)
     if not marks:
@@ -135,7 +135,7 @@ def parse_digits(digits: str, language: str, *, certain: bool) -> tuple[tuple[Fr
 
 
 def _with_unit(page: Scan, numbers: tuple[Fraction, ...], step: Fraction, found: re.Match[str]) -> Value:
-    """Return the number with the unit that is written beside it."""
+    """Return the number with the unit written next to it."""
     sign = found.groupdict().get("sign")
     end = found.end()
     if (scale := found.groupdict().get("scale")) in {"m", "M"} and not sign:
@@ -202,7 +202,7 @@ def _read_number_words(page: Scan) -> Iterator[Value]:
         _Word(one.group().casefold(), apart=page.text[end : one.start()].strip() not in {"", "-"})
         for end, one in zip(ends, found, strict=False)
     ]
-    # A few words that may be of any language: "vierzig Tage" and "cuarenta días" say themselves which.
+    # Short texts may be in any language. A number with a unit shows which: "vierzig Tage", "cuarenta días".
     languages = [page.language] if page.certain else LANGUAGES
     for number in (one for language in languages for one in find_numbers(tokens, language, 0.0)):
         first, last = found[number.start], found[number.end - 1]
@@ -216,7 +216,7 @@ def _read_number_words(page: Scan) -> Iterator[Value]:
         unit, end = _unit_after(page, end)
         span, step = (start, end), Fraction(1)
         value = _measured((size,), unit, span, step) if unit else _plain(page, (size,), span, step)
-        yield page.take(replace(value, loose=size < 2))  # "one" is an article or a pronoun as well
+        yield page.take(replace(value, loose=size < 2))  # "one" may also be an article or a pronoun
 
 
 _DOZEN = re.compile(r"(?i)\b(half (?:a )?|halbes |demi-|media )?(?:dozen|dutzend|douzaine|docena)\b(?: de\b| of\b)?")
@@ -235,7 +235,7 @@ def _read_loose(page: Scan) -> Iterator[Value]:
 
 
 def _merge(page: Scan, values: list[Value]) -> Iterator[Value]:
-    """Yield the values, "1 hour 30 minutes" and "1 year and 6 months" as one."""
+    """Yield the values, with compound durations such as "1 hour 30 minutes" merged into one."""
     values.sort(key=lambda value: value.start)
     at = 0
     while at < len(values):

@@ -9,7 +9,7 @@ YearMonthDay = tuple[int | None, int | None, int | None]
 
 
 class Kind(StrEnum):
-    """What a hard fact is."""
+    """Kinds of hard facts."""
 
     NUMBER = "number"
     MONEY = "money"
@@ -26,14 +26,14 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A hard fact of a text.
+    """A hard fact in a text.
 
-    ``numbers`` are the readings of the number as written: "2.700" may be 2700 or 2.7. ``amounts`` are the same in the
-    base unit: seconds or months, grams, euros; a time counts in minutes since midnight. ``step`` is the weight of the
-    last digit written, in base units. ``dates`` are the readings of a date, whose year or day may be missing. ``key``
-    is what a weekday, name, version or code is compared by. ``loose`` marks wording such as "a day" or "half", which
-    supports a claim but is no hard fact in one. ``about`` follows a word like "roughly"; ``counts`` is before a
-    noun that is no unit: it counts people or seats.
+    ``numbers`` are the possible readings of the number as written: "2.700" may be 2700 or 2.7. ``amounts`` are the same
+    in the base unit (seconds or months, grams, euros); a time is in minutes since midnight. ``step`` is the weight of
+    the last digit written, in base units. ``dates`` are the possible readings of a date, whose year or day may be
+    missing. ``key`` is the text by which weekdays, names, versions and codes are compared. ``loose`` marks wording such
+    as "a day" or "half", which supports a claim but is not a hard fact in one. ``about``: a word like "roughly" comes
+    before it. ``counts``: a noun that is not a unit follows, such as people or seats.
     """
 
     kind: Kind
@@ -57,7 +57,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class UnitOfMeasure:
-    """A base unit and how many of it one of this unit is."""
+    """A unit: its base unit, and how many base units it equals."""
 
     kind: Kind
     base: str
@@ -135,7 +135,7 @@ UNITS = {
     for base, factor, listed in _ENTRY.findall(table)
     for word in listed.split()
 }
-# Words for a million and the like after digits; "m" and "M" mean a million after a currency only.
+# Number words after digits. "m" and "M" mean a million only after a currency.
 SCALES = {
     word: factor
     for factor, listed in {

@@ -1,6 +1,6 @@
-"""Fields and files of a form, read part by part as they arrive, with limits on what a client may send.
+"""Form parsing: fields and files are read part by part as they arrive, with limits.
 
-Each request is read once, however often it is asked for.
+Each request body is read only once, however often it is requested.
 """
 
 from collections import deque
@@ -15,7 +15,7 @@ from python_multipart.multipart import parse_options_header
 
 from core.model.errors import DocumentRejected
 
-MOST_PARTS = 1_000  # of one form, files and fields together
+MOST_PARTS = 1_000  # in one form, files and fields together
 KIND = "multipart/form-data"
 _CHUNK = 64 * 1024  # bytes
 _CUT_SHORT = "The form ended before it was complete."
@@ -24,22 +24,22 @@ _AGAIN = "Send it again."
 
 @dataclass(frozen=True, slots=True)
 class FormPart:
-    """A field's name; for a file also the name that the browser gives it."""
+    """A field's name, and for a file also the name given by the browser."""
 
     name: str
     file: str | None = None
 
 
 class MultipartForm:
-    """The parts of a request's body in their order.
+    """The parts of a request's body in order.
 
-    Every read raises DocumentRejected where the body is malformed, is cut short or has too many parts.
+    Every read raises DocumentRejected if the body is malformed, truncated or has too many parts.
     """
 
     def __init__(self, request: web.Request) -> None:
         self._content = request.content
-        self._events: deque[FormPart | bytes | None] = deque()  # a part, pieces of what it holds, None at its end
-        self._header = (bytearray(), bytearray())  # the name and value of the header that is being read
+        self._events: deque[FormPart | bytes | None] = deque()  # a part, pieces of its content, None at its end
+        self._header = (bytearray(), bytearray())  # name and value of the current header
         self._disposition = b""
         self._count = 0
         self._inside = self._complete = False
@@ -62,7 +62,7 @@ class MultipartForm:
             raise DocumentRejected("This form cannot be read: it has no boundary.", remedy=_AGAIN) from None
 
     async def next(self) -> FormPart | None:
-        """Return the next part, past the rest of the one before it; None after the last."""
+        """Skip the rest of the current part and return the next one; None after the last."""
         while self._inside:
             await self.read()
         part = await self._event()
@@ -124,14 +124,14 @@ class MultipartForm:
 
 
 MOST_FIELDS = 50  # of a form
-LONGEST_FORM = 256 * 1024  # bytes, as they are sent
+LONGEST_FORM = 256 * 1024  # bytes, as sent
 _KIND = "application/x-www-form-urlencoded"
 _FIELDS = web.RequestKey("fields", dict[str, str])
 AGAIN = "Reload the page and try again."
 
 
 async def read_form(request: web.Request) -> Mapping[str, str]:
-    """Return the form's fields; of two with one name the first. Raises DocumentRejected for what is no form of ours."""
+    """Return the form's fields, the first of each name. Raises DocumentRejected if it is not one of our forms."""
     fields = request.get(_FIELDS)
     if fields is None:
         fields = request[_FIELDS] = await _read(request)

@@ -1,7 +1,7 @@
-"""What every request passes before a screen sees it, and what every answer carries when it leaves.
+"""The guard around every route: checks requests before a screen sees them, and adds headers to responses.
 
-The Host must be ours, a session must stand behind it, and what changes something must come from a page of ours: its
-Origin and the session's own token say so. Errors become one line with a remedy.
+The Host must be ours and there must be a session. A change must come from our own page, as shown by its Origin and the
+session's CSRF token. Errors become one line with a remedy.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ VISITOR = web.RequestKey("visitor", Visitor)
 CSRF_FIELD, CSRF_HEADER = "csrf", "X-CSRF-Token"
 _HEADINGS = {403: "Access denied", 404: "Not found", 405: "Not found", 429: "Too many requests"}
 CHANGES_A_MINUTE = 120
-RIGHTS_SECONDS = 10.0  # for looking up whether somebody still is an admin in their chat
+RIGHTS_SECONDS = 10.0  # for checking whether someone is still an admin in their chat
 _MINUTE = 60
 _STATUS: tuple[tuple[type[FootnoteError], int], ...] = (
     (NotFound, 404),
@@ -51,7 +51,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Stands before every route of the page. ``chats`` are the platforms of this process."""
+    """Guard of every route of the page. ``chats`` are the platforms of this process."""
 
     rules: AccessRules
     sessions: WebSessions
@@ -60,7 +60,7 @@ class Guard:
     chats: Sequence[Platform] = ()
 
     def protect(self, route: Route) -> web.RouteDef:
-        """Return the route as the server takes it, for those only who have its right."""
+        """Return the route for the server, open only to visitors with its permission."""
 
         async def guarded_handler(request: web.Request) -> web.StreamResponse:
             return await self._handle(request, route)
@@ -68,7 +68,7 @@ class Guard:
         return web.route(route.method, route.path, self.outermost(guarded_handler))
 
     def outermost(self, handler: PlainHandler) -> "PlainHandler":
-        """Return a handler whose errors are told in one line, and whose answers carry our headers."""
+        """Return a handler whose errors become one line, and whose responses have our headers."""
 
         async def guarded_handler(request: web.Request) -> web.StreamResponse:
             try:
@@ -92,7 +92,7 @@ class Guard:
         return guarded_handler
 
     def respond(self, request: web.Request, message: str, status: int) -> web.Response:
-        """One line that says what is wrong, as a page or as the part of one."""
+        """Return one line that says what is wrong, as a page or part of a page."""
         if wants_part(request):
             response = self.pages.part("_error.html", message=message)
             response.set_status(status)
@@ -103,14 +103,14 @@ class Guard:
         return self.pages.html(request, visitor, "error.html", heading=heading, message=message, status=status)
 
     async def not_found(self, request: web.Request) -> web.StreamResponse:
-        """Say on a page, with the menu where somebody is signed in, that nothing is at this address."""
+        """Raise NotFound for this address, with the menu if someone is signed in."""
         session = (await self._session(request))[1]
         if session is not None:
             request[VISITOR] = _visitor(session)
         raise NotFound("There is no page at this address.", remedy="Check the address, or start from the first page.")
 
     async def session(self, request: web.Request) -> WebSession | None:
-        """Return the session that the browser already has."""
+        """Return the browser's current session."""
         return (await self._session(request))[1]
 
     async def _handle(self, request: web.Request, route: Route) -> web.StreamResponse:
@@ -130,7 +130,7 @@ class Guard:
         return response
 
     async def _session(self, request: web.Request) -> tuple[str, WebSession | None]:
-        """Return the session, and its token where the browser has to be given one."""
+        """Return the session, and its token if the browser needs a new cookie."""
         token = request.cookies.get(COOKIE, "")
         session = await self.sessions.read(token) if token else None
         if session is not None and not await self.holds(session):
@@ -139,7 +139,7 @@ class Guard:
         if not self.rules.identity_header:
             return "", session
         named = self.rules.identity(request.remote or "", request.headers.get(self.rules.identity_header, ""))
-        if named is None:  # signed out at the proxy, or past it: only a password's session counts
+        if named is None:  # signed out at the proxy, or bypassing it: sessions of the proxy do not count
             return "", session if session is not None and session.method is not SignInMethod.PROXY else None
         if session is not None and (session.person, session.is_admin) == (named.person, named.is_admin):
             return "", session
@@ -148,9 +148,9 @@ class Guard:
         return await self.sessions.begin(named), named
 
     async def holds(self, session: WebSession) -> bool:
-        """Whether it is still good: whoever came by a link from a chat must be an admin there now.
+        """Return whether a session is still valid. Someone who came by a chat link must still be an admin there.
 
-        Raises PlatformUnavailable where that cannot be looked up.
+        Raises PlatformUnavailable if that cannot be checked.
         """
         if session.method is not SignInMethod.CHAT:
             return True
@@ -176,7 +176,7 @@ class Guard:
             raise Busy("Too many requests within a minute.", remedy="Wait a moment and go on.")
 
     def set_cookie(self, response: web.StreamResponse, token: str) -> None:
-        """Hand the browser its token: no script reads it, no foreign page's form carries it."""
+        """Set the session cookie. Scripts cannot read it, and forms of other sites do not send it."""
         response.set_cookie(COOKIE, token, httponly=True, samesite="Lax", secure=self.rules.is_secure, path="/")
 
 
@@ -186,7 +186,7 @@ def _visitor(session: WebSession) -> Visitor:
 
 
 def _reason(error: web.HTTPException) -> str:
-    """Return what to say of an error that the server raised before a screen saw the request."""
+    """Return the message for an error that the server raised before a screen saw the request."""
     if error.status == 413:
         return "That is more than this page takes at once. Send less."
     return f"{error.reason}."
@@ -203,13 +203,13 @@ def _denied(right: Right, visitor: Visitor) -> Denied:
 
 
 def check_origin(request: web.Request) -> None:
-    """Raise Denied unless a page of ours sent this. Browsers say where every POST comes from."""
+    """Raise Denied unless our own page sent this. Browsers send an Origin with every POST."""
     if request.headers.get("Origin", "").partition("://")[2] != request.host:
         raise Denied("This request did not come from this page.", remedy="Open the page itself and try again.")
 
 
 async def _csrf_field(request: web.Request) -> str:
-    """Return the token in a form. Of one with files it is the first field: the rest is left for whoever reads them."""
+    """Return the CSRF token in a form. In a form with files it is the first field; the rest stays unread."""
     if request.content_type == KIND:
         upload = request[MULTIPART] = MultipartForm(request)
         first = await upload.next()
@@ -218,7 +218,7 @@ async def _csrf_field(request: web.Request) -> str:
 
 
 def _to_sign_in(request: web.Request) -> web.StreamResponse:
-    """To the sign-in page, and from there back to where somebody wanted to go."""
+    """Redirect to the sign-in page, which later leads back to the requested page."""
     if wants_part(request):
         return web.Response(status=401, headers={"HX-Redirect": "/sign-in"})
     if request.method != "GET":

@@ -1,4 +1,4 @@
-"""Who may sign in and how, as configured: by a link from the terminal, by a password, or as a proxy says."""
+"""The configured ways to sign in: by a link from the terminal, by a password, or by a proxy."""
 
 import base64
 import hashlib
@@ -14,23 +14,23 @@ from core.model.errors import ConfigurationError, Denied
 from core.model.principals import Principal, PrincipalKind, mail_principal
 from core.ports.access import SignInMethod, WebSession
 
-READERS = str(Principal("web", PrincipalKind.READERS))  # the principal of everybody who has signed in
+READERS = str(Principal("web", PrincipalKind.READERS))  # the principal of everyone who has signed in
 _OPERATOR, _USER = "web:operator", "web:user/"
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-# scrypt as RFC 7914 parametrises it for interactive logins, a little more: 32 MB and about a tenth of a second.
+# scrypt with slightly more than RFC 7914's parameters for interactive logins: 32 MB and about a tenth of a second.
 _N, _R, _P, _MEMORY = 2**15, 8, 1, 64 * 1024 * 1024
 _LONGEST_PASSWORD = 1_000
-SHORTEST_PASSWORD = 8  # characters, as NIST SP 800-63B requires at least
+SHORTEST_PASSWORD = 8  # characters, the minimum of NIST SP 800-63B
 _LONGEST_ADDRESS = 60  # an IPv6 address, with a port
 
 
 @dataclass(frozen=True, slots=True)
 class AccessRules:
-    """What opens the page.
+    """The configured access to the page.
 
-    ``password_hash`` is an admin's, ``reader_password_hash`` a reader's; both as ``hash_password`` writes them.
-    ``identity_header`` names the header in which a proxy at one of the addresses ``proxies`` says who somebody is;
-    ``admins`` are the admins among those names. ``address`` is where people reach the page, if not on this machine.
+    ``password_hash`` is for admins, ``reader_password_hash`` for readers; both as ``hash_password`` writes them.
+    ``identity_header`` is the header in which a proxy at one of the addresses ``proxies`` sends the user's name;
+    ``admins`` are the admins among these names. ``address`` is where people reach the page, if not on this machine.
     """
 
     password_hash: str = ""
@@ -59,7 +59,7 @@ class AccessRules:
         return bool(self.password_hash or self.reader_password_hash)
 
     def check_host(self, host: str) -> None:
-        """Raise Denied unless a request's Host names this page: a foreign name that leads here is a trap."""
+        """Raise Denied unless the Host header names this page, which prevents DNS rebinding."""
         name = host_of(f"//{host}")
         if name not in LOOPBACK and not (self.address and name == urlsplit(self.address).hostname):
             raise Denied("This page does not serve this address.", remedy="Set WEB_ADDRESS to it.")  # DNS rebinding
@@ -70,7 +70,7 @@ class AccessRules:
         return self.address.startswith("https://")
 
     def identity(self, peer: str, said: str) -> WebSession | None:
-        """Whom the proxy names; None where it is not the proxy who says so."""
+        """Return the session of the user that the proxy names; None if the request is not from a proxy."""
         name = said.strip()[:200]
         if not self.identity_header or not name or not _among(peer, self.proxies):
             return None
@@ -79,23 +79,23 @@ class AccessRules:
         return _session(person, SignInMethod.PROXY, is_admin=is_admin)
 
     def client_address(self, peer: str, forwarded: str) -> str:
-        """Where a request began: for a proxy of ours the last address in X-Forwarded-For that is none of them."""
+        """Return the client's address: behind our proxies, the last one in X-Forwarded-For that is not a proxy's."""
         passed = [one.strip() for one in forwarded.split(",")] if _among(peer, self.proxies) else []
         before = next((one for one in reversed(passed) if not _among(one, self.proxies)), "")
         return before[:_LONGEST_ADDRESS] or peer
 
     def of_password(self, given: str) -> WebSession | None:
-        """Whom the password lets in. Takes a tenth of a second of a core: for a thread."""
+        """Return the session for a password; None if it is wrong. Takes 0.1 s of CPU, so run it in a thread."""
         if self.password_hash and fits(given, self.password_hash):
             return _session(Person("web:admin", "admin"), SignInMethod.PASSWORD, is_admin=True)
         if self.reader_password_hash and fits(given, self.reader_password_hash):
-            # Nobody knows which of the readers it is: each session is alone with its questions.
+            # The reader is anonymous, so each session has only its own questions.
             return _session(Person(f"web:reader/{secrets.token_hex(6)}", "reader"), SignInMethod.PASSWORD)
         return None
 
 
 def host_of(address: str) -> str:
-    """Return the name in an address that anybody may have written; empty where there is none."""
+    """Return the host name in an untrusted address; empty if there is none."""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:  # "http://[::1"
@@ -103,12 +103,12 @@ def host_of(address: str) -> str:
 
 
 def operator() -> WebSession:
-    """Who holds the link from the terminal: they own the data directory anyway."""
+    """Return the session of the operator, who has the terminal's link and owns the data directory."""
     return _session(Person(_OPERATOR, "the operator"), SignInMethod.LINK, is_admin=True)
 
 
 def audience_of(person: Person) -> Audience:
-    """Who somebody at the page is to grants. It follows from who they are alone, so that it is never out of date."""
+    """Return a person's audience on the page. It depends only on who they are, so it is never out of date."""
     if person.id == _OPERATOR:
         return Audience(unrestricted=True)
     named = (
@@ -116,7 +116,7 @@ def audience_of(person: Person) -> Audience:
         if person.id.startswith(_USER)
         else set()
     )
-    # A proxy that signs people in by their e-mail addresses names them so; a password names nobody.
+    # A proxy may name people by e-mail address. A password names nobody.
     mail = {mail_principal(person.id.removeprefix(_USER))} - {""} if named else set()
     return Audience(frozenset({READERS, *named, *mail}))
 
@@ -126,13 +126,13 @@ def _session(person: Person, method: SignInMethod, *, is_admin: bool = False) ->
 
 
 def hash_password(password: str) -> str:
-    """Return the password as a setting may hold it."""
+    """Return the hash of a password, for a setting."""
     salt = secrets.token_bytes(16)
     return "$".join(("scrypt", _text(salt), _text(_derive_key(password, salt))))
 
 
 def fits(password: str, kept: str) -> bool:
-    """Whether this is the password of which ``kept`` is the hash."""
+    """Return whether ``kept`` is the hash of this password."""
     parts = _parts(kept)
     if not parts or len(password) > _LONGEST_PASSWORD:
         return False

@@ -1,6 +1,6 @@
-"""Signing in and out: by a one-time link, or by a password; slowly, for who guesses.
+"""Signing in and out by a one-time link or a password, with a rate limit against guessing.
 
-Programs open links, too: those of chats that show what is behind them, and scanners of mail. So a link shows a button.
+Chat previews and mail scanners also open links. So a link shows a button and signs in only when that is pressed.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from core.model.errors import Busy
 from core.ports.access import SignInMethod, WebSession, WebSessions
 
 ATTEMPTS_A_MINUTE = 10  # from one address
-HASHING = 2  # passwords looked at beside each other: each takes 32 MB and a core
+HASHING = 2  # passwords checked in parallel: each takes 32 MB and a core
 _MINUTE = 60
 CONNECTIONS = "/connections"
 USED_UP = "This link has been used or has expired."
@@ -28,7 +28,7 @@ WRONG = "That is not the password."
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """The pages before there is a session, and the way out."""
+    """The pages for signing in and out."""
 
     guard: Guard
     sessions: WebSessions
@@ -36,7 +36,7 @@ class SignIn:
     hashing: asyncio.Semaphore
 
     def open_routes(self) -> tuple[web.RouteDef, ...]:
-        """Return what can be asked for without a session."""
+        """Return the routes that need no session."""
         return (
             web.get("/sign-in", self.guard.outermost(self._page)),
             web.post("/sign-in", self.guard.outermost(self._password)),
@@ -120,6 +120,6 @@ async def new_sign_in_path(sessions: WebSessions) -> str:
 
 
 def _own_path(given: str) -> str:
-    """Return a path on this page, whatever was given: no way leads from here to anywhere else."""
+    """Return a path on this site for any input, so that there is no open redirect."""
     ours = given.startswith("/") and not given.startswith(("//", "/\\")) and given.isprintable()
     return urlsplit(given).path if ours else "/"

@@ -1,4 +1,4 @@
-"""A program's question while it is worked on: how many at once, and what the reply needs of its events."""
+"""Questions of API clients in progress: the limit at once, and what the reply needs from events."""
 
 import asyncio
 import logging
@@ -25,16 +25,16 @@ from core.ports.usage import Metrics, NoMetrics
 from core.service.api_clients import API_PLATFORM, ApiClient
 from core.service.question_service import QuestionService
 
-MOST_ASKING = 16  # questions of programs at once in a process: chat comes first
+MOST_ASKING = 16  # API questions at once in a process; chat has priority
 ENDS = AgentCompleted | AgentFailed | CheckpointReached
-SHOWS_DRAFT = AnswerDelta | AnswerReset | HallucinationChecked  # has sentences of a draft: no program gets those
+SHOWS_DRAFT = AnswerDelta | AnswerReset | HallucinationChecked  # has draft text, which clients never get
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramRun:
-    """A question or a choice under way."""
+    """A question or a choice in progress."""
 
     client: ApiClient
     thread: ThreadKey
@@ -43,7 +43,7 @@ class ProgramRun:
 
 @dataclass(slots=True)
 class RunRecorder:
-    """What is known of a run when it has ended."""
+    """Recorder of a run's data for the reply."""
 
     conversation: str
     metrics: Metrics
@@ -52,7 +52,7 @@ class RunRecorder:
     final: AnswerReply | Problem | None = None
 
     def take_in(self, event: AgentEvent) -> None:
-        """Note what the reply needs."""
+        """Record what the reply needs from an event."""
         match event:
             case AgentStarted():
                 self.trace_id = event.trace_id
@@ -70,7 +70,7 @@ class RunRecorder:
                 pass
 
     async def watch(self, run: ProgramRun) -> AsyncIterator[AgentEvent]:
-        """Yield the run's events, each noted before it is given."""
+        """Yield the run's events after recording each."""
         async with aclosing(run.events) as events:
             async for event in events:
                 self.take_in(event)
@@ -92,7 +92,7 @@ class RunRecorder:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Bounds what programs ask at once, and does what follows an answer."""
+    """Limits the API questions at once, and updates the thread after an answer."""
 
     questions: QuestionService
     metrics: Metrics = NoMetrics()  # noqa: RUF009 - it has no state
@@ -100,13 +100,13 @@ class Asking:
     slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_ASKING))
 
     def check_ready(self) -> None:
-        """Raise Unavailable while everything starts."""
+        """Raise Unavailable while the process starts up."""
         if self.warming():
             raise Unavailable("I am still warming up.", remedy="Try again in a moment.")
 
     @asynccontextmanager
     async def work(self, run: ProgramRun) -> AsyncIterator[RunRecorder]:
-        """Hold a place while a run is worked on. Raises Busy, Unavailable while everything starts."""
+        """Hold a slot while a run is in progress. Raises Busy, and Unavailable during startup."""
         self.check_ready()
         if self.slots.locked():
             raise Busy(f"{MOST_ASKING} questions are worked on already.", remedy="Wait a moment, then go on.")
@@ -119,7 +119,7 @@ class Asking:
         await self._reflect(run)
 
     async def _reflect(self, run: ProgramRun) -> None:
-        """Update the thread's summary for later questions; the program already has its answer."""
+        """Update the thread's summary for later questions, after the client has its answer."""
         try:
             await self.questions.reflect(run.thread, run.client.audience)
         except FootnoteError as error:

@@ -1,8 +1,8 @@
-"""/v1/chat/completions and /v1/models: Footnote as a model of programs that speak OpenAI's protocol.
+"""/v1/chat/completions and /v1/models: Footnote as a model for clients of OpenAI's API.
 
-Such a program sends the whole conversation each time. Of it the ``user`` messages count: the last is the question, and
-those before it say what it follows on. What earlier answers said comes from our own memory of the same questions.
-``system`` and ``assistant`` messages are the program's words and never evidence.
+Such a client sends the whole conversation each time. Only ``user`` messages count: the last is the question, and the
+earlier ones are its context. Earlier answers come from our own memory of the same questions. ``system`` and
+``assistant`` messages are the client's words and never evidence.
 """
 
 import hashlib
@@ -48,8 +48,8 @@ log = logging.getLogger(__name__)
 MODEL = "footnote"
 BODY_LIMIT = 1024 * 1024  # bytes: a whole conversation
 _MOST_CONTEXT = 8  # earlier questions
-_LOOKED_BACK = 3  # questions; of one that chose, the answer is kept with the one before it
-_TASK = "### Task:"  # begins what Open WebUI asks on its own account: titles, tags, follow-ups, search queries
+_LOOKED_BACK = 3  # questions; a choice's answer is stored with the question before it
+_TASK = "### Task:"  # prefix of Open WebUI's own prompts: titles, tags, follow-ups, search queries
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _PIECE = re.compile(r"\S*\s*")
 _ASKED_FIRST = re.compile(r"(?m)^USER: (.{1,80})")
@@ -63,7 +63,7 @@ _ERRORS = {
 
 @dataclass(frozen=True, slots=True)
 class ChatEndpoints:
-    """Handlers; each is behind the check of the token."""
+    """Handlers, each behind the token check."""
 
     questions: QuestionService
     asking: Asking
@@ -71,12 +71,12 @@ class ChatEndpoints:
     catalog: Catalog
 
     async def models(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
-        """GET: the model, and one for each base that may be read."""
+        """Handle GET: return the model, and one for each base that the client may read."""
         names = [MODEL, *(f"{MODEL}/{base.name}" for base in await client.visible_bases(self.catalog))]
         return await send(request, ModelList(data=[Model(id=name, created=0) for name in names]))
 
     async def complete(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
-        """POST: the answer to the last question of a conversation."""
+        """Handle POST: answer the last question of a conversation."""
         asked = await body_of(request, ChatRequest, BODY_LIMIT)
         said = [one.text.strip() for one in asked.messages if one.role == "user" and one.text.strip()]
         if not said:
@@ -114,7 +114,7 @@ class ChatEndpoints:
         return ProgramRun(client, thread, self.questions.ask(question, opened))
 
     async def _before(self, client: ApiClient, model: str, user: str, said: Sequence[str]) -> OpenThread:
-        """Return what is kept of the question before this one, in a conversation of the same questions."""
+        """Return the stored thread of the previous question, in a conversation with the same questions."""
         for back in range(1, min(_LOOKED_BACK, len(said) - 1) + 1):
             key: ThreadKey = client.thread(_conversation(model, said[:-back]), user)
             opened = await self.questions.open_thread(key)
@@ -132,8 +132,8 @@ class ChatEndpoints:
 def _conversation(model: str, said: Sequence[str]) -> str:
     """Return the name of a conversation: the same for the same questions to the same model in the same order.
 
-    A thread belongs to a token and its ``user``. Without ``user`` two people share a conversation where both typed the
-    same questions; its answers are for the audience of that one token.
+    A thread belongs to a token and its ``user``. Without ``user``, two people who typed the same questions share a
+    conversation, whose answers are for the audience of that token.
     """
     return "chat-" + hashlib.sha256(json.dumps([model, *said]).encode()).hexdigest()[:32]
 
@@ -143,7 +143,7 @@ def _user_name(user: str | None) -> str:
 
 
 def _task_done(asked: ChatRequest, prompt: str) -> ChatCompletion:
-    """Return the reply to a prompt of Open WebUI's own: nothing is searched for it, nothing remembered or counted."""
+    """Return the reply to one of Open WebUI's own prompts, without search, memory or counting."""
     first = _ASKED_FIRST.search(prompt)
     fields = {
         '"title"': {"title": first[1].strip() if first else "Footnote"},
@@ -159,7 +159,7 @@ def _task_done(asked: ChatRequest, prompt: str) -> ChatCompletion:
 
 
 def _completion(asked: ChatRequest, reply: AnswerReply) -> ChatCompletion:
-    """Return an answer as a message: a question back has its choices, and cited sources are listed below the text."""
+    """Return an answer as a message. A question back lists its choices, and sources are listed below the text."""
     choices = [_plain(one.label) for one in reply.checkpoint.choices] if reply.checkpoint else []
     listed = [f"{number}. {label}" for number, label in enumerate(choices, 1)]
     sources = [f"\\[{one.n}\\] {_plain(one.title)}, {_plain(one.locator)}".rstrip(", ") for one in reply.citations]
@@ -204,7 +204,7 @@ def _in_shape(
 
 
 def _plain(text: str) -> str:
-    """Return a title or a label in an answer's text: no markup of a document's comes alive."""
+    """Return a title or label for an answer's text, with a document's markup escaped."""
     return without_foreign_links(re.sub(r"([\\\[\]*_`<>])", r"\\\1", " ".join(text.split())), SourceLinks())
 
 
@@ -224,7 +224,7 @@ async def _respond(request: web.Request, asked: ChatRequest, whole: ChatCompleti
 async def _stream(
     request: web.Request, asked: ChatRequest, run: ProgramRun, recorder: RunRecorder
 ) -> web.StreamResponse:
-    """Return the checked text, piece by piece once it is checked; the line is kept alive until then."""
+    """Stream the text in pieces once it is checked, and keep the connection alive until then."""
     async with EventStream(request) as stream:
         try:
             end = await recorder.finish(run)
@@ -263,7 +263,7 @@ def _chunks(asked: ChatRequest, whole: ChatCompletion) -> Iterator[dict[str, obj
 
 
 def error_response(told: Problem) -> web.Response:
-    """Return a problem in OpenAI's shape, under the status and headers that it has elsewhere."""
+    """Return a problem in OpenAI's format, with the usual status and headers."""
     response = problem_response(told)
     response.content_type = "application/json"
     response.body = _error(told).model_dump_json().encode()

@@ -1,4 +1,4 @@
-"""/v1/documents: programs add, list, replace and delete their own documents, and follow the jobs."""
+"""/v1/documents: API clients add, list, replace and delete their own documents, and follow the jobs."""
 
 from dataclasses import dataclass
 
@@ -24,25 +24,25 @@ from core.service.kb.commands import LARGEST_FILE
 from core.service.kb.program_documents import GivenDocument, ProgramDocuments, key_of
 
 BODY_LIMIT = LARGEST_FILE + 64 * 1024  # bytes
-_MOST_PARTS = 120  # of a form: the file, its fields, and an audience
+_MOST_PARTS = 120  # parts of a form: the file, its fields, and an audience
 _MOST_FIELD = 4_000  # bytes of one field of a form
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentEndpoints:
-    """Handlers; each is behind the check of the token."""
+    """Handlers, each behind the token check."""
 
     documents: ProgramDocuments
 
     async def add(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
-        """POST: the key is in the body."""
+        """Handle POST, with the key in the body."""
         if request.content_type == "multipart/form-data":
             return await self._put(request, client, await _from_form(request))
         asked = await body_of(request, AddDocumentRequest, BODY_LIMIT)
         return await self._put(request, client, _given(asked.key, asked.text.encode(), asked.name, asked))
 
     async def put(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
-        """PUT: the key is in the address."""
+        """Handle PUT, with the key in the address."""
         key = request.match_info["key"]
         if request.content_type == "multipart/form-data":
             return await self._put(request, client, await _from_form(request, key))
@@ -53,7 +53,7 @@ class DocumentEndpoints:
         return await send(request, job_reply(await self.documents.put(client, given), client), 202)
 
     async def all(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
-        """GET: a page of the token's own documents."""
+        """Handle GET: return a page of the token's own documents."""
         wanted = DocumentsQuery.model_validate(dict(request.query))
         found = await self.documents.documents(client, wanted.knowledge_base)
         found = [one for one in found if _position(*one) > wanted.cursor]
@@ -67,24 +67,24 @@ class DocumentEndpoints:
         )
 
     async def one(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
-        """GET of one document."""
+        """Return one document."""
         key = request.match_info["key"]
         found = await self.documents.document(client, key, request.query.get("knowledge_base", ""))
         return await send(request, document_reply(key, found))
 
     async def delete(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
-        """DELETE of one document."""
+        """Delete one document."""
         key = request.match_info["key"]
         gone = await self.documents.remove(client, key, request.query.get("knowledge_base", ""))
         return await send(request, DocumentDeletedReply(key=key, knowledge_base=gone.knowledge_base))
 
     async def job(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
-        """GET of a job."""
+        """Return a job."""
         return await send(request, job_reply(await self.documents.job(client, request.match_info["job"]), client))
 
 
 def _position(key: str, document: Document) -> str:
-    """Where a document is in the list: after its key, as text that can be compared and stands in an address."""
+    """Return the cursor of a document: text that sorts after its key and is safe in an address."""
     return f"{key}\x1f{document.knowledge_base}".encode().hex()
 
 
@@ -102,20 +102,20 @@ def _given(key: str, data: bytes, name: str, fields: DocumentFields) -> GivenDoc
 
 
 def _checked(key: str) -> str:
-    """Raise ValidationError for what is no key."""
+    """Return the key. Raises ValidationError if it is not valid."""
     return AddDocumentRequest.model_validate({"key": key, "text": "-"}).key
 
 
 async def _from_form(request: web.Request, key: str = "") -> GivenDocument:
-    """Return a form with a ``file`` and the other fields.
+    """Return the document in a form with a ``file`` and other fields.
 
-    Raises ValidationError, DocumentRejected for what is no form, NotFound, HTTPRequestEntityTooLarge.
+    Raises ValidationError, DocumentRejected if it is not a form, NotFound, HTTPRequestEntityTooLarge.
     """
     file, fields, audience = await _read_form(request)
     if file is None or not file[1]:
         raise NotFound("There is no file in this form.", remedy="Send it as the field “file”.")
     named = {"key": key} if key else {}
-    filled = {name: value for name, value in fields.items() if value}  # a form sends also what was left empty
+    filled = {name: value for name, value in fields.items() if value}  # forms also send empty fields
     checked = AddDocumentRequest.model_validate({**filled, **named, "audience": audience, "text": "-", "name": file[0]})
     return _given(checked.key, file[1], checked.name, checked)
 

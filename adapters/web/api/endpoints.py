@@ -1,7 +1,7 @@
-"""/v1: asking, choosing, rating and searching for programs, each under its token's audience.
+"""/v1: asking, choosing, rating and searching for API clients, each under its token's audience.
 
-What arrives is checked by its type, who sends it by the token; errors leave as problem details. A program that
-hangs up in the middle of a stream ends the work that is done for it.
+Requests are validated by type and authenticated by token; errors are problem details. If a client disconnects during a
+stream, its work is cancelled.
 """
 
 import logging
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """The endpoints, over what is open."""
+    """The endpoints of ``/v1``."""
 
     clients: ApiClients
     questions: QuestionService
@@ -121,7 +121,7 @@ class Api:
         chosen = await body_of(request, ResumeRequest)
         person = client.person(chosen.user or "")
         parked = await self.checkpoints.read(chosen.checkpoint)
-        if parked is None or parked.checkpoint.asker.id != person.id:  # another's is not there, for who asks
+        if parked is None or parked.checkpoint.asker.id != person.id:  # treat another person's checkpoint as not found
             raise NotFound(GONE, remedy="Ask again.")
         choice = parked.checkpoint.choice(chosen.choice)
         if choice is None:
@@ -131,7 +131,7 @@ class Api:
         return await self._answer(request, ProgramRun(client, parked.checkpoint.thread, events))
 
     async def _answer(self, request: web.Request, run: ProgramRun) -> web.StreamResponse:
-        """Work on it, and answer as the program wants it. Raises Busy, Unavailable while everything starts."""
+        """Answer in the form that the client accepts. Raises Busy, and Unavailable during startup."""
         async with self.asking.work(run) as recorder:
             if EVENT_STREAM in request.headers.get("Accept", ""):
                 return await self._stream(request, run, recorder)

@@ -1,6 +1,6 @@
-"""The description of /v1, OpenAPI 3.1, made of the same types that requests and replies are checked against.
+"""The OpenAPI 3.1 description of /v1, generated from the types that validate requests and replies.
 
-/docs shows it to people: one plain page, without script and with nothing from elsewhere.
+/docs shows it to people as one plain page, without scripts or external content.
 """
 
 from dataclasses import dataclass
@@ -42,9 +42,9 @@ EVENTS = (
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A method at an address: what it takes, what it gives, and the scope of a token that may use it.
+    """An API operation: its request, reply, and the token scope it requires.
 
-    ``form`` where it takes a file as a form as well; ``openai`` where errors have OpenAI's shape.
+    ``form``: it also takes a file as a form. ``openai``: its errors have OpenAI's format.
     """
 
     name: str
@@ -55,10 +55,10 @@ class Operation:
     reply: type[BaseModel]
     scope: TokenScope
     status: int = 200
-    streams: str = ""  # what an event stream from here holds
+    streams: str = ""  # the content of its event stream
     form: bool = False
     openai: bool = False
-    in_base: bool = False  # whether a query says in which knowledge base
+    in_base: bool = False  # takes the knowledge base as a query parameter
     paged: bool = False
 
 

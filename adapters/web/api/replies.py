@@ -1,6 +1,6 @@
-"""Core's values, events and errors as /v1 sends them; errors are problem details (RFC 9457), one line and what to do.
+"""Core's values, events and errors as /v1 replies. Errors are problem details (RFC 9457) with a remedy.
 
-What only the operator is to know (what was wrong at an endpoint) stays here.
+Details that are only for the operator, such as endpoint failures, are left out.
 """
 
 import asyncio
@@ -42,13 +42,13 @@ MOST_FIELDS = 5
 
 
 def problem_of(error: FootnoteError) -> Problem:
-    """Return what to tell a program about one of our errors."""
+    """Return the problem that describes one of our errors."""
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 400)
     return problem(status, str(error.args[0]), error.remedy or "")
 
 
 def invalid(error: ValidationError) -> Problem:
-    """Return what was wrong with a request, field by field; never with what stood in it."""
+    """Return the problem with a request field by field, never with its values."""
     wrong = [
         f"{'.'.join(str(part) for part in one['loc']) or 'body'}: {one['msg']}"
         for one in error.errors(include_input=False, include_url=False, include_context=False)
@@ -57,7 +57,7 @@ def invalid(error: ValidationError) -> Problem:
 
 
 def problem(status: int, detail: str, remedy: str = "", trace_id: str = "") -> Problem:
-    """Return a problem without a type of its own: its title is the status's."""
+    """Return a problem without its own type; its title is the status phrase."""
     return Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, remedy=remedy, trace_id=trace_id)
 
 
@@ -75,7 +75,7 @@ def problem_response(told: Problem) -> web.Response:
 def answer_reply(
     answer: Answer, trace_id: str, conversation: str, notices: Sequence[str], checkpoint: Checkpoint | None = None
 ) -> AnswerReply:
-    """How a question ended, with what was said beside it."""
+    """Return the outcome of a question with its notices."""
     spent = answer.spent
     return AnswerReply(
         id=trace_id,
@@ -148,11 +148,11 @@ def hit_reply(hit: Hit) -> HitReply:
     )
 
 
-HEARTBEAT_SECONDS = 15.0  # a comment, so that a program that hung up is noticed, and a proxy keeps the line
+HEARTBEAT_SECONDS = 15.0  # a comment that detects disconnected clients and keeps proxies from closing the connection
 
 
 class EventStream:
-    """A prepared response. Raises ConnectionResetError when the program has gone."""
+    """A server-sent event stream. Raises ConnectionResetError if the client has disconnected."""
 
     def __init__(self, request: web.Request) -> None:
         self._request = request
@@ -176,18 +176,18 @@ class EventStream:
                 await self._beating
 
     async def send(self, data: str, event: str = "") -> None:
-        """One event; ``data`` is JSON, which has no line break. Without a name it is data alone."""
+        """Send one event. ``data`` is JSON, which has no line break. Without a name, only the data is sent."""
         name = f"event: {event}\n" if event else ""
         async with self._writing:
             await self._response.write(f"{name}data: {data}\n\n".encode())
 
     async def close(self) -> web.StreamResponse:
-        """Nothing follows."""
+        """End the stream."""
         await self._response.write_eof()
         return self._response
 
     async def _beat(self, owner: "asyncio.Task[object] | None") -> None:
-        """Keep the line; when nobody is there any more, end the work that is done for them."""
+        """Send heartbeats. If the client has disconnected, cancel the owner's work."""
         while True:
             await asyncio.sleep(HEARTBEAT_SECONDS)
             try:

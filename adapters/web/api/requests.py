@@ -1,4 +1,4 @@
-"""What every request to /v1 goes through: its token, its body as a type, and errors as problem details."""
+"""The checks of every request to /v1: its token, its typed body, and errors as problem details."""
 
 import asyncio
 import logging
@@ -27,14 +27,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TokenGuard:
-    """Checks a request's token and scope. Whatever goes wrong leaves as a problem, with an id that the log has."""
+    """Checks a request's token and scope. Every error leaves as a problem with an id that is also in the log."""
 
     clients: ApiClients
 
     def __call__(
         self, handler: Handler, scope: TokenScope, respond: Respond = problem_response
     ) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-        """Return the handler behind the check. ``respond`` gives problems their shape."""
+        """Return the handler behind the check. ``respond`` formats problems."""
 
         async def guarded(request: web.Request) -> web.StreamResponse:
             trace_id = uuid.uuid4().hex[:16]
@@ -64,13 +64,13 @@ class TokenGuard:
 
 
 def bearer(request: web.Request) -> str:
-    """Return the token that a request carries; empty where there is none."""
+    """Return a request's bearer token; empty if there is none."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     return token if scheme.lower() == "bearer" else ""
 
 
 async def body_of(request: web.Request, kind: type[R], limit: int = BODY_LIMIT) -> R:
-    """Return the request as its type. Raises ValidationError, HTTPRequestEntityTooLarge."""
+    """Return the body parsed as ``kind``. Raises ValidationError, HTTPRequestEntityTooLarge."""
     body = bytearray()
     async for part in request.content.iter_chunked(64 * 1024):
         body += part
@@ -78,18 +78,18 @@ async def body_of(request: web.Request, kind: type[R], limit: int = BODY_LIMIT) 
             raise too_large(limit)
     if len(body) <= BODY_LIMIT:
         return kind.model_validate_json(bytes(body))
-    return await asyncio.to_thread(lambda: kind.model_validate_json(bytes(body)))  # 25 MB take a second
+    return await asyncio.to_thread(lambda: kind.model_validate_json(bytes(body)))  # 25 MB take a second to parse
 
 
 def too_large(limit: int, what: str = "The body") -> web.HTTPRequestEntityTooLarge:
-    """Return the error of a body, or of a part of it, that is larger than this."""
+    """Return the error for a body, or part of it, that is larger than this."""
     return web.HTTPRequestEntityTooLarge(
         max_size=limit, actual_size=limit, text=f"{what} is larger than {limit} bytes."
     )
 
 
 async def send(request: web.Request, reply: BaseModel, status: int = 200) -> web.StreamResponse:
-    """Return the reply, on its way before this returns: what follows keeps nobody waiting."""
+    """Send the reply before returning, so that work afterwards delays nobody."""
     if isinstance(reply, Problem):
         response = problem_response(reply)
     else:

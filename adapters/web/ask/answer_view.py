@@ -1,6 +1,6 @@
-"""An answer in the making on the page: what is shown goes into a stream that every open page reads; the end is kept.
+"""The page's answer view: updates go to a stream that open pages read; the final answer is stored.
 
-The end is shown again after a reload, after a restart and in another tab.
+The stored answer is shown after a reload, after a restart and in other tabs.
 """
 
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from core.ports.platform import MessageState
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswer:
-    """An answer, an answer with choices below it, or the line that says why there is none."""
+    """An answer, an answer with choices, or the line that says why there is none."""
 
     trace_id: str
     answer: Answer | None = None
@@ -36,29 +36,29 @@ class ShownAnswer:
 
 
 class AnswerStage(StrEnum):
-    """How far an answer is."""
+    """Stages of an answer."""
 
     UNSEEN = ""
     WORKING = "working"
-    CHOSEN = "chosen"  # its card was answered, which is not worked on yet
+    CHOSEN = "chosen"  # its card was answered, but work has not continued yet
     ENDED = "ended"
 
 
 @dataclass(frozen=True, kw_only=True)
 class WebQuestionState(QuestionState):
-    """The answer as the page shows it once it has ended; until then, the trace under which it can be stopped."""
+    """The answer as shown once it has ended; until then, the trace id by which it can be stopped."""
 
     stage: AnswerStage = AnswerStage.UNSEEN
     trace: str = ""
     question: IncomingMessage | None = None
     shown: ShownAnswer | None = None
-    chosen: str = ""  # on its card, in words
-    told: str = ""  # a word beside it
+    chosen: str = ""  # the choice on its card, as text
+    told: str = ""  # a note shown with it
     rating: str = ""
 
 
 class WebAnswerView:
-    """Shows one question's answer to whoever looks at its page."""
+    """View of one question's answer for everyone with its page open."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class WebAnswerView:
         self._notices: list[str] = []
 
     async def open(self) -> None:
-        """From here on it can be seen that it is worked on; and stopped, under the trace that is kept with it."""
+        """Mark the question as in progress. It can be stopped by the trace id saved with it."""
         kept = self._message_state.kept
         now = replace(kept, stage=AnswerStage.WORKING, trace=self._trace_id, question=self._message)
         await self._message_state.keep(now)
@@ -89,31 +89,31 @@ class WebAnswerView:
         await self._publish(TextAdded(text))
 
     async def rewrite(self, reason: str) -> None:
-        """Forget the text shown so far."""
+        """Discard the text shown so far."""
         await self._publish(TextVoided())
         await self.notice(reason)
 
     async def notice(self, text: str) -> None:
-        """Say something beside the answer."""
+        """Show a notice next to the answer."""
         if text.strip() and text not in self._notices:
             self._notices.append(text)
             await self._publish(NoticeShown(text))
 
     async def conclude(self, answer: Answer, trace_id: str) -> None:
-        """Keep the answer; open pages show it in place of what was streamed."""
+        """Save the answer. Open pages show it in place of the streamed text."""
         await self._end(ShownAnswer(trace_id or self._trace_id, answer, notices=self._lines()), answer.outcome)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
-        """Keep the card with its choices."""
+        """Save the card with its choices."""
         shown = ShownAnswer(trace_id or self._trace_id, answer, checkpoint, notices=self._lines())
         await self._end(shown, answer.outcome)
 
     async def fail(self, message: str, trace_id: str) -> None:
-        """Keep that it did not work."""
+        """Save the failure."""
         await self._end(ShownAnswer(trace_id or self._trace_id, failure=message, notices=self._lines()))
 
     async def close(self) -> None:
-        """Nothing waits to be shown."""
+        """Do nothing, because no update is pending."""
 
     def _lines(self) -> tuple[str, ...]:
         return tuple(self._notices)

@@ -1,4 +1,4 @@
-"""Files attached to a question on the page: read when they arrive; what is kept is their text, with the question."""
+"""Files attached to a question on the page. They are read on arrival; only their text is stored, with the question."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,13 +25,13 @@ class AttachedText(Record, place="{thread}", subject="file texts:{message}", ent
 
 @dataclass(frozen=True, slots=True)
 class AttachedTexts:
-    """Reads files of a form and keeps their text for as long as the question."""
+    """Reader of a form's files, whose text is stored as long as the question."""
 
     message_states: MessageStateStore
     parse: Parse
 
     async def read(self, upload: Upload) -> tuple[ContextMessage, ...]:
-        """Return the text of each file of a form whose fields were read, or the reason why it is not read."""
+        """Return the text of each file of a form, or the reason why it was not read. The fields must be read first."""
         texts: list[ContextMessage] = []
         async for file in upload.files():
             within = len(texts) < MOST_READ
@@ -47,7 +47,7 @@ class AttachedTexts:
         return text
 
     async def keep(self, message: IncomingMessage, texts: Sequence[ContextMessage]) -> None:
-        """Keep them with their question, before it is put in line."""
+        """Save the texts with their question, before it is queued."""
         for n, text in enumerate(texts):
             kept = AttachedText(
                 thread=message.thread, message=message.id, number=str(n), person=message.asker.id, text=text
@@ -56,6 +56,6 @@ class AttachedTexts:
 
 
 async def attached_texts(message_states: MessageStateStore, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-    """Return the texts that were kept with a question, in order."""
+    """Return the stored texts of a question, in order."""
     kept = await message_states.read_entries(AttachedText(thread=message.thread, message=message.id, number=""))
     return tuple(one.text for one in sorted(kept, key=lambda one: int(one.number)) if one.text is not None)

@@ -1,6 +1,6 @@
-"""Which conversations somebody has on the page, and which questions each of them is made of: kept as message state.
+"""A person's conversations on the page and their questions, stored as message state.
 
-What is kept there belongs to the person and the thread, and is forgotten with either.
+They belong to the person and the thread, and are forgotten with either.
 """
 
 import secrets
@@ -32,7 +32,7 @@ class ConversationQuestion(Record, place="{thread}", subject="questions", entry=
 
 @dataclass(frozen=True, kw_only=True)
 class SentQuestion(Record, place="{thread}", subject="sent:{key}"):
-    """Which question a form became. The same form sent again, after a lost connection, is the same question."""
+    """The question that a form became. The same form sent again after a lost connection is the same question."""
 
     thread: ThreadKey = field(metadata=THREAD)
     key: str
@@ -42,7 +42,7 @@ class SentQuestion(Record, place="{thread}", subject="sent:{key}"):
 
 @dataclass(frozen=True, slots=True)
 class ListEntry:
-    """What a list says of a conversation: its first question, and when something was last asked, since the epoch."""
+    """A list entry: the conversation's first question, and the time of its last question, since the epoch."""
 
     title: str = ""
     at: float = 0.0
@@ -50,7 +50,7 @@ class ListEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class ListedConversation(Record, place="{listing}", subject="conversations", entry="{name}"):
-    """One conversation in somebody's list; it leaves that with its thread, and with them."""
+    """One conversation in a person's list. It is removed with its thread, and with the person."""
 
     listing: ThreadKey
     name: str
@@ -61,7 +61,7 @@ class ListedConversation(Record, place="{listing}", subject="conversations", ent
 
 @dataclass(frozen=True, slots=True)
 class ConversationSummary:
-    """One conversation in the list: its first question, and when something was last asked in it."""
+    """One conversation in the list: its first question, and the time of its last one."""
 
     name: str
     title: str
@@ -85,9 +85,9 @@ class Conversations:
         form: str = "",
         files: tuple[FileReference, ...] = (),
     ) -> IncomingMessage:
-        """Keep a new question in its conversation before it is put in line; return what to put there.
+        """Save a new question in its conversation, and return the message to queue.
 
-        ``form`` names the form that it was sent with: the same words from the same form are one question.
+        ``form`` identifies the form it was sent with. The same text from the same form is one question.
         """
         now, thread = self.clock.now(), visitor.thread(name)
         message = IncomingMessage(
@@ -123,7 +123,7 @@ class Conversations:
         return kept.message if kept is not None and kept.message else fresh
 
     async def withdraw(self, message: IncomingMessage) -> None:
-        """Take a question back that could not be put in line: nobody would ever answer it."""
+        """Remove a question that could not be queued, because it would never be answered."""
         await self.message_states.remove(ConversationQuestion(thread=message.thread, message=message.id))
 
     async def of(self, visitor: Visitor) -> Sequence[ConversationSummary]:
@@ -135,7 +135,7 @@ class Conversations:
         return sorted(found, key=lambda one: one.at, reverse=True)
 
     async def find(self, visitor: Visitor, words: str) -> Sequence[ConversationSummary]:
-        """Return the visitor's conversations whose questions have all these words, the latest first."""
+        """Return the visitor's conversations whose questions contain all these words, the latest first."""
         wanted = words.casefold().split()
         listed = await self.of(visitor)
         if not wanted:
@@ -155,12 +155,12 @@ class Conversations:
         return [one.question for one in asked if one.question is not None]
 
     async def question(self, visitor: Visitor, name: str, message_id: str) -> IncomingMessage | None:
-        """One question; None where there is none such in this visitor's conversation."""
+        """Return one question; None if this visitor's conversation has no such question."""
         kept = await self.message_states.read(ConversationQuestion(thread=visitor.thread(name), message=message_id))
         return kept.question if kept is not None else None
 
     async def remove(self, visitor: Visitor, name: str) -> None:
-        """Take it off the list."""
+        """Remove a conversation from the list."""
         await self.message_states.remove(_listing_of(visitor, name))
 
 

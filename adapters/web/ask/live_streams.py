@@ -1,4 +1,4 @@
-"""Answers in the making, sent to open pages as server-sent events: drawn from the store, so that any process can."""
+"""Live answers as server-sent events. They are read from the store, so that any process can send them."""
 
 import asyncio
 from collections import Counter
@@ -30,15 +30,15 @@ from core.ports.answer_view import (
 
 @dataclass(slots=True)
 class LiveAnswer:
-    """What has been shown so far."""
+    """The state of an answer so far."""
 
     steps: dict[str, Step] = field(default_factory=dict)
     text: str = ""
     notices: list[str] = field(default_factory=list)
-    ended: bool = False  # perhaps: what is kept says for certain
+    ended: bool = False  # perhaps; the stored state decides
 
     def apply(self, updates: Iterable[AnswerUpdate]) -> None:
-        """Bring the answer up to these events."""
+        """Apply these updates."""
         for update in updates:
             self._apply(update)
 
@@ -61,21 +61,21 @@ class LiveAnswer:
 
     @property
     def now(self) -> str:
-        """What is being done, in one line."""
+        """The current step, in one line."""
         running = [step.title for step in self.steps.values() if step.state is StepState.RUNNING]
         done = [step.title for step in self.steps.values()]
         return (running or done or ["Looking at your question"])[-1]
 
 
-LOOK_SECONDS = 0.15  # between two looks into the store
-LOOKS_TO_KEPT = 10  # after so many, what is kept is looked at: a worker may die before it says that it is done
-LONGEST_SECONDS = 600.0  # for which one connection is held; the browser connects again by itself
-MOST_AT_ONCE = 20  # streams of one person
+LOOK_SECONDS = 0.15  # between two reads of the store
+LOOKS_TO_KEPT = 10  # reads until the stored state is checked: a worker may die without an end event
+LONGEST_SECONDS = 600.0  # maximum time of one connection; the browser reconnects
+MOST_AT_ONCE = 20  # streams of one person at once
 
 
 @dataclass(slots=True)
 class LiveStreams:
-    """Follows answers. ``close`` ends every stream, so that a server that is to end is not held up."""
+    """Streams of live answers. ``close`` ends all of them, so that they do not delay a shutdown."""
 
     stream: AnswerStream
     turns: TurnViews
@@ -84,11 +84,11 @@ class LiveStreams:
     _open: Counter[str] = field(default_factory=Counter)
 
     def close(self) -> None:
-        """End every stream; browsers come back when there is a server again."""
+        """End every stream. Browsers reconnect once a server is running."""
         self._closing.set()
 
     async def send(self, request: web.Request, visitor: Visitor, message: IncomingMessage) -> web.StreamResponse:
-        """Send what happens to this question until its end. Raises Busy for who has too many pages open."""
+        """Stream a question's updates until its end. Raises Busy if the person has too many pages open."""
         if self._open[visitor.person.id] >= MOST_AT_ONCE:
             raise Busy("You have too many answers open at once.", remedy="Close some of the pages.")
         headers = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -100,10 +100,10 @@ class LiveStreams:
                 async for name, data in self._events(visitor, message):
                     await response.write(encode_event(name, data))
         except (TimeoutError, FootnoteError, ConnectionError):
-            pass  # the browser connects again, from the beginning
+            pass  # the browser reconnects and starts over
         finally:
             self._open[visitor.person.id] -= 1
-            self._open += Counter()  # those at zero are gone
+            self._open += Counter()  # drops entries at zero
         return response
 
     async def _events(self, visitor: Visitor, message: IncomingMessage) -> AsyncIterator[tuple[str, str]]:
@@ -132,7 +132,7 @@ class LiveStreams:
             return
 
     def render(self, live: LiveAnswer) -> list[tuple[str, str]]:
-        """Return the parts of the page that change; the line for those who listen has only what is being done."""
+        """Return the changed parts of the page. The line for screen readers has only the current step."""
         return [
             ("steps", self.pages.fragment("_steps.html", steps=live.steps.values(), notices=live.notices)),
             ("text", self._draft(live.text)),
@@ -140,12 +140,12 @@ class LiveStreams:
         ]
 
     def _draft(self, text: str) -> str:
-        """Return the text so far, under a line that says what it is; the answer takes the place of both."""
+        """Return the text so far, marked as a draft. The answer replaces it."""
         written = render_answer(text, (), lambda _: "")
         return self.pages.fragment("_draft.html", text=written) if written else ""
 
 
 def encode_event(name: str, data: str) -> bytes:
-    """One server-sent event, as https://html.spec.whatwg.org/multipage/server-sent-events.html frames it."""
+    """Return one server-sent event, framed as in https://html.spec.whatwg.org/multipage/server-sent-events.html."""
     lines = "".join(f"data: {line}\n" for line in data.splitlines() or [""])
     return f"event: {name}\n{lines}\n".encode()

@@ -1,4 +1,4 @@
-"""Asking: conversations, their answers as they are made, and what can be done with them."""
+"""Ask screen: conversations, live answers, and actions on answers."""
 
 import asyncio
 import re
@@ -37,16 +37,16 @@ from core.service.kb.results import BaseList, is_success
 from core.service.kb.service import KnowledgeService
 
 LONGEST_WORDS = 1_000
-READING_SECONDS = 300.0  # for the files of one question, on a slow line
-SHOWN, MOST_FOUND = 12, 50  # conversations in the list beside the question, and of those that are searched for
+READING_SECONDS = 300.0  # for the files of one question, on a slow connection
+SHOWN, MOST_FOUND = 12, 50  # conversations in the side list, and in search results
 LONGEST_FIND = 100  # characters
-_LONGEST_KEY = 40  # characters of what names a form
+_LONGEST_KEY = 40  # characters of a form's id
 _NAME = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
 class AskScreen:
-    """Asking, following up, choosing, stopping and rating on the page."""
+    """The ask screen: asking, following up, choosing, stopping and rating."""
 
     pages: Pages
     conversations: Conversations
@@ -101,7 +101,7 @@ class AskScreen:
         )
 
     async def _manages_documents(self, visitor: Visitor) -> bool:
-        """Whether there are documents that this admin manages, which they may not be able to read."""
+        """Return whether there are documents that this admin manages but may not be able to read."""
         found = await self.kb.handle(KbCommand(KbVerb.LIST), visitor.caller()) if visitor.is_admin else None
         return isinstance(found, BaseList) and any(base.documents for base in found.bases)
 
@@ -175,7 +175,7 @@ class AskScreen:
         """Return the fields of a question's form, and the text of its files."""
         if request.content_type != "multipart/form-data":
             return await read_form(request), ()
-        upload = Upload(request, longest_field=8 * LONGEST_QUESTION)  # bytes: more than it may have, to be refused
+        upload = Upload(request, longest_field=8 * LONGEST_QUESTION)  # bytes; a longer question is rejected
         try:
             async with asyncio.timeout(READING_SECONDS):
                 await upload.read_fields()
@@ -186,7 +186,7 @@ class AskScreen:
     async def _stop(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
         question = WebQuestionState(thread=message.thread, message=message.id)
-        with suppress(NotFound):  # it has ended in the meantime: how, is shown
+        with suppress(NotFound):  # it has ended; the result is shown
             await self.actions.questions.stop(question, visitor.person, visitor.may_administer)
         return await self._respond(request, visitor, message)
 
@@ -205,7 +205,7 @@ class AskScreen:
     async def _take(
         self, visitor: Visitor, message: IncomingMessage, checkpoint: Checkpoint, choice: Choice, words: str
     ) -> None:
-        """Put the choice in line. The same press again is the same delivery, and changes nothing."""
+        """Queue the choice. Pressing again is the same delivery and changes nothing."""
         chosen = f"{choice.label}: {words}" if words else choice.label
         pressed = IncomingChoice(
             checkpoint.id, choice.id, visitor.person, message.thread, text=words, subject=message.id
@@ -215,7 +215,7 @@ class AskScreen:
         await states.save(taken)
         try:
             await self.actions.questions.enqueue_choice(f"web:{checkpoint.id}:{choice.id}", pressed, chosen)
-        except FootnoteError:  # it is not in line: the card can be answered still
+        except FootnoteError:  # not queued: the card can still be answered
             await states.save(replace(state, stage=AnswerStage.ENDED), was=taken)
             raise
 
@@ -229,7 +229,7 @@ class AskScreen:
         reason = form.get("reason", "").strip()[:LONGEST_WORDS]
         action = AnswerButton.HELPFUL if helpful else AnswerButton.UNHELPFUL
         async with press_button(self.actions.answers, action, _pressed(visitor, message, turn, reason)):
-            pass  # the page shows what is kept of it
+            pass  # the page shows the stored rating
         rating = "helpful" if helpful else "unhelpful"
         state = WebQuestionState(thread=message.thread, message=message.id, asker=visitor.person.id)
         await self.turns.message_states.save(replace(state, rating=rating))
@@ -252,7 +252,7 @@ class AskScreen:
         message = await self._message(request, visitor)
         turn = await self.turns.one(visitor, message)
         async with press_button(self.actions.answers, AnswerButton.OWNER, _pressed(visitor, message, turn)):
-            pass  # the press said all
+            pass  # pressing is all there is to do
         if wants_part(request):
             return self.pages.part("_reply.html", text=TOLD_OWNER, ok=True)
         return self.pages.html(request, visitor, "said.html", text=TOLD_OWNER)

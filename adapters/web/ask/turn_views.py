@@ -1,4 +1,4 @@
-"""A question and what became of it, as the templates show it; looked at anew for whoever asks, every time."""
+"""Questions and their answers for the templates, re-read for each visitor every time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,7 @@ NOT_READABLE = "You no longer have permission to read this answer's documents, o
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A source below an answer. ``url`` is where it came from, where that can be opened."""
+    """A source below an answer. ``url`` is its original address, if that can be opened."""
 
     n: int
     title: str
@@ -36,38 +36,38 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
-    """What a template needs of one question. ``path`` is its address; forms post below it."""
+    """The data of one question for a template. ``path`` is its address; forms post below it."""
 
     id: str
     path: str
     question: str
-    files: tuple[str, ...] = ()  # names of those attached to it
+    files: tuple[str, ...] = ()  # names of attached files
     working: bool = False
     text: Markup = field(default_factory=Markup)
-    plain: str = ""  # the text without markup: for the clipboard and what is read aloud
+    plain: str = ""  # the text without markup, for the clipboard and screen readers
     sources: tuple[SourceLine, ...] = ()
     nearest: tuple[SourceLine, ...] = ()
     notices: tuple[str, ...] = ()
     failure: str = ""
-    checkpoint: Checkpoint | None = None  # that can still be chosen from
+    checkpoint: Checkpoint | None = None  # set while a choice is still possible
     chosen: str = ""
     outcome: Outcome | None = None
     trace_id: str = ""
     took: str = ""
     checked: str = ""
     rating: str = ""
-    follow_ups: tuple[FollowUp, ...] = ()  # what could be asked next
-    differs: bool = False  # two of its sources
+    follow_ups: tuple[FollowUp, ...] = ()  # suggested next questions
+    differs: bool = False  # two of its sources disagree
 
     @property
     def conversation(self) -> str:
-        """The address of the conversation, at which more is asked."""
+        """The address of the conversation, where further questions are posted."""
         return self.path.rpartition("/")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class TurnViews:
-    """Finds out how questions stand."""
+    """Reads the current state of questions."""
 
     message_states: MessageStateStore
     checkpoints: Checkpoints
@@ -78,7 +78,7 @@ class TurnViews:
         return [await self.one(visitor, message) for message in messages]
 
     async def one(self, visitor: Visitor, message: IncomingMessage) -> TurnView:
-        """One question: what is kept of its answer, as far as its reader may see that now."""
+        """Return one question with its stored answer, as far as the visitor may see it now."""
         kept = await self._state(message.thread, message.id)
         path = f"/ask/{message.thread.thread}/{message.id}"
         names = tuple(file.name for file in message.files)
@@ -115,11 +115,11 @@ class TurnViews:
         )
 
     async def trace_of(self, message: IncomingMessage) -> str:
-        """Return the trace of a question's answer; empty while there is none."""
+        """Return the trace id of a question's answer; empty until there is one."""
         return (await self._state(message.thread, message.id)).trace
 
     async def nearest(self, thread: ThreadKey, message_id: str) -> tuple[Citation, ...]:
-        """Return what came nearest where nothing answered."""
+        """Return the nearest passages of a question without an answer."""
         shown = (await self._state(thread, message_id)).shown
         return shown.answer.nearest if shown is not None and shown.answer is not None else ()
 
@@ -133,7 +133,7 @@ class TurnViews:
         return render_answer(words, [source.n for source in citations], lambda n: f"{path}/source/{n}", allowed)
 
     async def _open(self, checkpoint: Checkpoint | None) -> Checkpoint | None:
-        """Return the checkpoint, while nobody has chosen."""
+        """Return the checkpoint if it is still open."""
         if checkpoint is None or await self.checkpoints.read(checkpoint.id) is None:
             return None
         return checkpoint
@@ -159,7 +159,7 @@ def _lines(path: str, citations: Sequence[Citation]) -> tuple[SourceLine, ...]:
 
 
 def took(answer: Answer) -> str:
-    """Return what an answer took, in one line."""
+    """Return the cost of an answer, in one line."""
     spent = answer.spent
     parts = [f"{spent.searches} search{'' if spent.searches == 1 else 'es'}", f"{spent.seconds:.1f} s"]
     if spent.calls:
@@ -170,7 +170,7 @@ def took(answer: Answer) -> str:
 
 
 def support_summary(answer: Answer) -> str:
-    """How many of its sentences hold."""
+    """Return how many of an answer's sentences are supported."""
     if answer.verdict is None or answer.outcome is not Outcome.ANSWERED or not answer.verdict.claims:
         return ""
     held = sum(claim.support is Support.SUPPORTED for claim in answer.verdict.claims)

@@ -1,6 +1,6 @@
-"""The knowledge: what there is, what comes in, who may read it, and what waits to be decided.
+"""Knowledge screens: bases, documents, jobs, readers, and proposals to decide.
 
-Everything goes through ``KnowledgeService``, as in chat: rights, audit and words are the service's.
+Everything goes through ``KnowledgeService``, as in chat, which handles permissions, audit and wording.
 """
 
 import asyncio
@@ -38,9 +38,9 @@ from core.service.kb.service import KnowledgeService
 
 SAMPLES = "samples"
 AUDITED = 200
-UPLOAD_SECONDS = 900.0  # for ten large files on a slow line
-CHANGED = {"HX-Trigger": "kb-changed"}  # lists on the page look again
-REMOVED = {"HX-Retarget": "#main", "HX-Reselect": "#main > *", "HX-Push-Url": "/knowledge"}  # its page is no more
+UPLOAD_SECONDS = 900.0  # for ten large files on a slow connection
+CHANGED = {"HX-Trigger": "kb-changed"}  # lists on the page reload
+REMOVED = {"HX-Retarget": "#main", "HX-Reselect": "#main > *", "HX-Push-Url": "/knowledge"}  # its page no longer exists
 JOB_OVER = {"HX-Trigger": "kb-changed, kb-job-over"}
 _LONGEST = 2_000
 _CHANGES = frozenset(KbVerb) - {
@@ -52,10 +52,10 @@ Files = Callable[[], AsyncIterator[FileContent]]
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeScreen:
-    """The knowledge and what is done to it.
+    """The knowledge screens.
 
-    ``samples`` are the documents of an invented company, for who wants to look around first; ``local_files`` are what
-    lies at a path of this machine, for its operator.
+    ``samples`` yields the documents of a fictional company, for a first look. ``local_files`` returns the files at a
+    path of this machine, for its operator.
     """
 
     pages: Pages
@@ -126,7 +126,7 @@ class KnowledgeScreen:
         return self._html(request, visitor, "audit.html", entries=await self.audit.recent(AUDITED))
 
     async def _look(self, visitor: Visitor, command: KbCommand) -> KbResult:
-        """Return what is there. Raises NotFound with the service's own words where it refuses."""
+        """Return the result of a query. Raises NotFound with the service's message if it refuses."""
         result = await self.kb.handle(command, visitor.caller())
         if isinstance(result, Refused):
             raise NotFound(result.message, remedy=result.remedy or None)
@@ -135,7 +135,7 @@ class KnowledgeScreen:
     # --- changing
 
     async def _do(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        """One command, as a form says it; whether this person may is looked up by the service, now."""
+        """Run the command in a form. The service checks permissions now."""
         form = {name: value.strip()[:_LONGEST] for name, value in (await read_form(request)).items()}
         return self._result(request, visitor, await self.kb.handle(command_of(form), visitor.caller()))
 
@@ -152,7 +152,7 @@ class KnowledgeScreen:
         return self._result(request, visitor, result, upload.refused)
 
     async def _folder(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        """Return a folder of this machine, by the names that ``footnote ingest`` gives its files."""
+        """Ingest a folder of this machine, with the file names that ``footnote ingest`` uses."""
         form = await read_form(request)
         found = await self.local_files(form.get("path", "")[:_LONGEST])
         base = form.get("base", "").strip()[:_LONGEST]
@@ -166,7 +166,7 @@ class KnowledgeScreen:
         return self._result(request, visitor, await self._ingest(visitor, SAMPLES, self.samples()))
 
     async def _ingest(self, visitor: Visitor, base: str, files: AsyncIterator[FileContent]) -> KbResult:
-        """Bring files in, into a base that is made where there is none of that name."""
+        """Ingest files into a base, which is created if it does not exist."""
         caller = visitor.caller()
         there = await self.kb.require_base(base, caller) if base else None
         if isinstance(there, Refused):
@@ -200,7 +200,7 @@ _LIMITS = {"most_files": MOST_FILES, "largest": LARGEST // 2**20}
 
 
 def command_of(form: dict[str, str]) -> KbCommand:
-    """Return the command that a form sends. Raises DocumentRejected for what is none that the page offers."""
+    """Return the command in a form. Raises DocumentRejected if the page does not offer it."""
     try:
         verb = KbVerb(form.get("verb", ""))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Files that are dropped on the page: read one after the other, so that no more than one is in memory."""
+"""File uploads on the page, read one after another so that only one is in memory."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -21,17 +21,17 @@ _MOST_FIELDS = 50  # before the first file
 
 @dataclass(slots=True)
 class Upload:
-    """A form with files. Its other fields come before them; ``refused`` says which files were left out, and why."""
+    """A form with files, after its other fields. ``refused`` says which files were left out, and why."""
 
     request: web.Request
     fields: dict[str, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
-    longest_field: int = _LONGEST_FIELD  # bytes; what is longer is cut
+    longest_field: int = _LONGEST_FIELD  # bytes; longer fields are cut
     _first: FormPart | None = None
     _taken: int = 0
 
     async def read_fields(self) -> None:
-        """Read everything up to the first file. Raises DocumentRejected as ``MultipartForm`` does."""
+        """Read the fields before the first file. Raises DocumentRejected like ``MultipartForm``."""
         form = self._form()
         for _ in range(_MOST_FIELDS):
             part = await form.next()
@@ -42,7 +42,7 @@ class Upload:
         raise DocumentRejected(f"This form has over {_MOST_FIELDS} fields.", remedy="Send the files alone.")
 
     async def files(self) -> AsyncIterator[FileContent]:
-        """(source, name, bytes) of each file that is taken."""
+        """Yield each accepted file."""
         form, part = self._form(), self._first
         while part is not None:
             name = file_name(part.file or "")
@@ -53,13 +53,13 @@ class Upload:
             part = await form.next()
 
     def _form(self) -> MultipartForm:
-        """Return the form, which the guard has begun to read unless the token came in a header."""
+        """Return the form, which the guard has begun to read unless the CSRF token came in a header."""
         if MULTIPART not in self.request:
             self.request[MULTIPART] = MultipartForm(self.request)
         return self.request[MULTIPART]
 
     async def _data(self, form: MultipartForm, name: str) -> bytes | None:
-        """Return a file's bytes; None where it is left out, which is then said. Its rest is read and thrown away."""
+        """Return a file's bytes; None if it is left out, which is recorded. Its rest is read and discarded."""
         why = f"{name} is left out: at most {MOST_FILES} files at once." if self._taken >= MOST_FILES else ""
         data = bytearray()
         while chunk := await form.read():
@@ -74,6 +74,6 @@ class Upload:
 
 
 def file_name(given: str) -> str:
-    """Return a file's name without any folder, whatever the browser sent."""
+    """Return a file's name without folders, whatever the browser sent."""
     plain = remove_controls(given).replace("\\", "/")
     return PurePosixPath(plain).name[-_LONGEST_NAME:].strip()
