@@ -4,7 +4,7 @@
     python -m research.standing_answers handbook
 
 Fifty people ask one question each. A pattern finds what holds: a notice is due where that changes for somebody who
-was told it. The comparison was written before the handbook was read.
+was told it. Only the first version of the comparison was written before the handbook was read.
 """
 
 # ruff: noqa: T201, S603, S607 - a measurement is printed; git is run on a checkout of the caller's

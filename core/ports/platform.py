@@ -226,7 +226,7 @@ class ReadersToday:
 class Notice:
     """One direct message about a changed answer. ``lines`` are plain text; ``link`` is the answer's address."""
 
-    key: str  # the answer and the versions of its documents; each key is sent only once
+    key: str  # the answer, when its change was found, and the versions; each key is sent only once
     lines: tuple[str, ...]
     citation: Citation
     link: str = ""

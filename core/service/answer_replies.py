@@ -1,7 +1,7 @@
-"""Whether a reply in a thread answers a question, and whether its asker is content; careful rather than complete.
+"""Classification of replies in a thread: does one answer the question, and is the asker content?
 
-A person who is asked needlessly whether their words may be kept is annoyed, so what is in doubt is no answer. Judge it
-with ``python -m research.kept_answers``.
+It prefers precision over recall, because asking people needlessly whether their words may be stored annoys them. A
+doubtful reply does not count as an answer. Evaluate it with ``python -m research.kept_answers``.
 """
 
 import re
@@ -15,7 +15,7 @@ from core.service.answer_wish import STEM, meaningful, only_receives
 
 LEAST_WORDS = 3
 LEAST_SHARED = 2  # words with the question
-LONGEST = 2_000  # characters: beyond, it is a document of its own
+LONGEST = 2_000  # characters; a longer reply is a document of its own
 _QUOTED = re.compile(r"(?m)^\s*>.*$")
 _LINK = re.compile(r"<?\w+://\S+")
 _OWN = re.compile(r"(?i)\W*(?:i|we|my|our|ich|wir|je|nous|yo)\b")
@@ -23,13 +23,13 @@ _CODE = re.compile(r"(?s)```.*?(?:```|$)|`[^`\n]*`")
 
 
 def _phrases(text: str) -> re.Pattern[str]:
-    """Return a pattern of these phrases, one a line, each a pattern of whole words."""
+    """Compile phrases, one for each line, into a pattern that matches them as whole words."""
     lines = [line.strip().replace("'", "['’]") for line in text.splitlines()]
     return re.compile(rf"(?i)(?<!\w)(?:{'|'.join(filter(None, lines))})(?!\w)")
 
 
 _I_WILL = r"(?:i|we)(?:'ll| will|'m going to| am going to| can| could) (?:\w+ )?"
-_LATER = _phrases(  # an answer comes, or comes from somebody else
+_LATER = _phrases(  # an answer comes later, or from somebody else
     r"""
     look(?:ing)? (?:into|at) (?:it|this|that)
     let me (?:check|look|see|find|ask|ping|dig|think|get back)
@@ -101,7 +101,7 @@ _NOT_YET = _phrases(
 
 
 class AskerSays(StrEnum):
-    """What the asker's next words mean for a reply before them."""
+    """What the asker's next message means for the reply before it."""
 
     CONTENT = "content"
     WAITS = "waits"  # says nothing about it yet
@@ -109,7 +109,7 @@ class AskerSays(StrEnum):
 
 
 def asker_says(text: str) -> AskerSays:
-    """Return whether the asker is content with the reply before; all but thanks and receipts goes on asking."""
+    """Return whether the asker is content with the reply before. All but thanks and receipts counts as asking on."""
     said = _own_words(text)
     if is_question(said) or _NOT_YET.search(said):
         return AskerSays.GOES_ON
@@ -121,22 +121,23 @@ def asker_says(text: str) -> AskerSays:
 
 
 def could_answer(text: str) -> bool:
-    """Return whether a reply states something that could answer a question: not a word too many is called so."""
+    """Return whether a reply states something that could answer a question. Doubtful replies do not count."""
     said = _own_words(text)
     told = _LINK.sub(" ", said)
     if len(text) > LONGEST or len(words(told)) < LEAST_WORDS or not meaningful(told):
         return False
     prose = _CODE.sub(" ", told)
     doubts = (_LATER, _UNSURE, _SAME, _POLITE, _ASKS_BACK, _JOKES, _SENDS_ON)
-    if asker_says(told) is AskerSays.CONTENT:  # a colleague is content with somebody else's
+    if asker_says(told) is AskerSays.CONTENT:  # a colleague is content with somebody else's answer
         return False
     return not (is_question(prose) or only_receives(without_emoji(prose)) or any(one.search(prose) for one in doubts))
 
 
 def is_clear(call: PersonAnswer, text: str, question: str) -> bool:
-    """Return whether this reply solves the question where its asker says nothing more: nobody else said anything.
+    """Return whether this reply solves the question although its asker writes nothing more.
 
-    It shares words with the question, and tells no experience of its writer's.
+    Nobody else may have replied, the reply must share words with the question, and must not begin with its writer's own
+    experience ("I", "we").
     """
     if call.rival or call.talked or _OWN.match(_own_words(text)):
         return False
@@ -145,7 +146,11 @@ def is_clear(call: PersonAnswer, text: str, question: str) -> bool:
 
 
 def after_reply(call: PersonAnswer, person: str, message: str, text: str) -> PersonAnswer:
-    """Return the question with this reply in mind: the longest of one author; of two, it is unclear which solves it."""
+    """Return the question's state after this reply.
+
+    The longest reply of one author is the candidate answer. With two authors, it is unclear which of them solves the
+    question.
+    """
     size, same = len(words(text)), call.answerer in ("", person)
     if not could_answer(text) or (same and call.message and size <= call.size):
         return call
@@ -153,7 +158,7 @@ def after_reply(call: PersonAnswer, person: str, message: str, text: str) -> Per
 
 
 def after_asker(call: PersonAnswer, text: str) -> PersonAnswer:
-    """Return the question after its asker went on: no reply is in mind, and after a further question it is unclear."""
+    """Return the question's state after its asker continued. No candidate remains; a new question makes it unclear."""
     unclear = call.rival or is_question(_own_words(text))
     return replace(call, answerer="", message="", size=0, rival=unclear, talked=True)
 

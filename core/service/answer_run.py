@@ -1,6 +1,6 @@
-"""One run of an answer: shown in its view from the first event to the one visible outcome, or called off.
+"""One run of an answer, shown from its first event to its one visible outcome, or cancelled.
 
-The outer edge of an answer is here: whatever goes wrong is said in the view or, where that fails, to the asker.
+This is the outermost error handler of an answer. Every failure is shown in the view or, if that fails, to the asker.
 """
 
 import asyncio
@@ -38,12 +38,12 @@ from core.service.question_service import QuestionService
 from core.service.thread_memory import has_turns_to_summarise
 
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
-MOST_RUNS = 8  # a delivery whose runs have killed this many workers is given up, with a word about it
+MOST_RUNS = 8  # after killing this many workers, a delivery is given up with a message
 WARM_SECONDS = 300.0  # an index of a million passages takes about two minutes
 WARMING_UP = "I am still starting. I have your question and answer as soon as I am ready."
 GIVEN_UP = "I tried this several times without success. Please ask again."
-DELETED = "deleted"  # the outcome of a question that was deleted, whatever it was before
-AWAY = (StoreUnavailable, PlatformUnavailable)  # the delivery is kept, and tried again when they are back
+DELETED = "deleted"  # the outcome of every deleted question
+AWAY = (StoreUnavailable, PlatformUnavailable)  # the delivery is kept and retried when they are back
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ Events = AsyncGenerator[AgentEvent, None]
 
 @dataclass(frozen=True, slots=True)
 class DeliveryServices:
-    """What deliveries are worked off with."""
+    """The services that process deliveries."""
 
     question_service: QuestionService
     memory_controls: MemoryControls
@@ -62,14 +62,14 @@ class DeliveryServices:
     platforms: Mapping[str, Platform]
     metrics: Metrics = NoMetrics()  # noqa: RUF009 - it has no state
     warming: Callable[[], bool] = lambda: False  # whether index and models are still being opened
-    daily_budget: DailyBudget | None = None  # of which what nobody asked for leaves a share
-    person_answers: PersonAnswers | None = None  # None where no knowledge is managed
+    daily_budget: DailyBudget | None = None  # unasked answers leave a share of it
+    person_answers: PersonAnswers | None = None  # None where no knowledge bases are managed
     answer_limits: AnswerLimits | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class HeldQuestion:
-    """The question of one delivery, with what is kept of it."""
+    """The question of one delivery, with its stored state."""
 
     services: DeliveryServices
     lease: Lease
@@ -81,23 +81,23 @@ class HeldQuestion:
     async def load(
         cls, services: DeliveryServices, lease: Lease, platform: Platform, message: IncomingMessage
     ) -> "HeldQuestion":
-        """Return the question of this message as it is kept. Raises StoreUnavailable."""
+        """Load the stored state of this message's question. Raises StoreUnavailable."""
         blank = platform.question_state(thread=message.thread, message=message.id, asker=message.asker.id)
         kept = await services.message_states.read(blank)
         state = MessageState(services.message_states, kept or blank, lease.fence, lease.delivery.id)
         return cls(services, lease, platform, message, state)
 
     async def settle_with(self, text: str) -> None:
-        """Say this to the asker, as all there is to say."""
+        """Tell the asker this as the final outcome."""
         await self.platform.tell(self.message, text)
         await self.settle()
 
     async def settle(self, outcome: str = "") -> None:
-        """Keep that this delivery has its outcome."""
+        """Store that this delivery has its outcome."""
         await self.message_state.settle(self.message_state.kept, outcome)
 
     async def withdraw(self) -> None:
-        """Remove what was posted for a deleted question; a card that waits is answered by nobody."""
+        """Remove what was posted for a deleted question, and claim its waiting card so that nobody answers it."""
         services, message = self.services, self.message
         await services.message_states.take_cancel(str(message.thread), message.id)
         if self.message_state.kept.checkpoint:
@@ -107,7 +107,7 @@ class HeldQuestion:
         await self.settle(DELETED)
 
     async def keep_checkpoint(self, events: Events) -> Events:
-        """Keep what a card's buttons and its expiry will need before the card can be seen."""
+        """Store what a card's buttons and expiry need, before the card becomes visible."""
         async with aclosing(events) as stream:
             async for event in stream:
                 if isinstance(event, CheckpointReached):
@@ -121,9 +121,9 @@ class HeldQuestion:
 
 @dataclass(slots=True)
 class AnswerRun:
-    """Shows the run that answers a question. ``record`` is its thread before that is answered.
+    """Shows the run that answers a question. ``record`` is its thread before the answer.
 
-    ``unasked``: the question was put to nobody in particular, and is counted as a run already.
+    ``unasked``: the question was addressed to nobody in particular, and already counts as a run.
     """
 
     asked: HeldQuestion
@@ -133,7 +133,7 @@ class AnswerRun:
     unasked: bool = False
 
     async def show(self, events: Events) -> None:
-        """Show it until it ends in one visible outcome; after that the view shows no more."""
+        """Show the run until it ends in one visible outcome, then close the view."""
         try:
             await self._show_outcome(events)
         finally:
@@ -164,8 +164,8 @@ class AnswerRun:
             services.question_service.release(self.trace_id)
 
     async def _fail(self, text: str) -> None:
-        """Say in the view that it did not work; where the view itself is what fails, to the asker."""
-        if self.asked.message_state.is_settled:  # the outcome is shown already: what failed came after it
+        """Show the failure in the view or, if the view itself fails, tell the asker."""
+        if self.asked.message_state.is_settled:  # the outcome is already visible; something failed after it
             log.warning("failed_after_the_outcome", extra={"trace_id": self.trace_id, "reason": text})
             return
         try:
@@ -177,7 +177,7 @@ class AnswerRun:
             await self.asked.platform.tell(self.asked.message, text)
 
     async def _reflect(self) -> None:
-        """Summarise the thread for later questions. What prevents that harms no answer."""
+        """Summarise the thread for later questions. A failure here does not affect the answer."""
         if not has_turns_to_summarise(self.record):
             return
         platform, message = self.asked.platform, self.asked.message
@@ -189,7 +189,7 @@ class AnswerRun:
             log.warning("not_summarised", extra={"trace_id": self.trace_id, "reason": str(error)})
 
     async def _run(self, presenter: EventPresenter, events: Events) -> FinalEvent | None:
-        """Wait until there is an index to look in, count the run, and show it."""
+        """Wait for the index to open, count the run, and show it."""
         await self._warm()
         if not self.unasked and await self.asked.services.inbox.begin(self.asked.lease) > MOST_RUNS:
             await self.view.fail(GIVEN_UP, self.trace_id)
@@ -198,24 +198,24 @@ class AnswerRun:
             return await presenter.show(stream)
 
     async def _warm(self) -> None:
-        """While a large index opens, say so, and go on as soon as it is there."""
+        """Wait while a large index opens, and show a step that says so."""
         warming = self.asked.services.warming
         if not warming():
             return
         await self.view.step(Step("warming", WARMING_UP, StepState.RUNNING))
         with suppress(TimeoutError):
             async with asyncio.timeout(WARM_SECONDS):
-                while warming():  # noqa: ASYNC110 - what opens says whether it has, and nothing more
+                while warming():  # noqa: ASYNC110 - the index only offers a flag to poll
                     await asyncio.sleep(WATCH_SECONDS)
         await self.view.step(Step("warming", "Warmed up", StepState.DONE))
 
     async def _until_cancelled(
         self, presenter: EventPresenter, run: Coroutine[Any, Any, FinalEvent | None]
     ) -> FinalEvent | None:
-        """Show the run, watching for a stop from its first moment on.
+        """Show the run, and watch for cancellation from the start.
 
-        Raises Cancelled, with the run cancelled and its stream closed. What comes while the end is being shown cuts
-        nothing short: an edited question and a deletion wait in the inbox behind this one.
+        Raises Cancelled after cancelling the run and closing its stream. A request that arrives while the end is shown
+        interrupts nothing: an edited question or a deletion waits in the inbox behind this one.
         """
         states, thread = self.asked.services.message_states, self.asked.lease.delivery.thread
         showing = asyncio.create_task(run)
@@ -233,7 +233,7 @@ class AnswerRun:
                 await showing
 
     async def _end_cancelled(self, reason: CancelReason) -> FinalEvent | None:
-        """Offer what was found if stopped; let the edited question take over; remove all if deleted."""
+        """End a cancelled run: offer what was found if stopped, yield to an edited question, remove all if deleted."""
         if reason is CancelReason.DELETED:
             await self.view.close()
             await self.asked.withdraw()
@@ -248,7 +248,7 @@ class AnswerRun:
 
 
 class Cancelled(Exception):
-    """The question was stopped, edited or deleted while it was worked on."""
+    """The question was stopped, edited or deleted while it was processed."""
 
     def __init__(self, reason: CancelReason) -> None:
         super().__init__(reason)
@@ -256,12 +256,12 @@ class Cancelled(Exception):
 
 
 def trace_of(lease: Lease) -> str:
-    """Return the trace id of a delivery: the same on every attempt, so that a retry replaces rather than adds."""
+    """Return the trace id of a delivery. It is the same on every attempt, so a retry replaces the trace."""
     return hashlib.sha256(lease.delivery.id.encode()).hexdigest()[:16]
 
 
 def _until_next_look() -> float:
-    """Seconds. All who watch look at the same moments, so that one round trip to the store serves them all."""
+    """Return the seconds until the next poll. All runs poll at the same moments and share one store round trip."""
     return WATCH_SECONDS - asyncio.get_running_loop().time() % WATCH_SECONDS
 
 

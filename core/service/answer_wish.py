@@ -1,7 +1,8 @@
-"""How likely a line wants our answer, while it is put to us or only its writer and we talk: counted signals.
+"""Probability that a message wants our answer, from counted signals.
 
-Each signal is a readable trait of the line or of its place. ``WEIGHTS`` says how much each one speaks for an answer, in
-log odds; ``python -m research.routing.train`` counts them over labelled lines of threads and prints the table.
+The message addresses us, or only its writer and we are talking. Each signal is a readable trait of the message or its
+place. ``WEIGHTS`` holds the log odds of each; ``python -m research.routing.train`` counts them over labelled threads
+and prints the table.
 """
 
 import math
@@ -17,7 +18,7 @@ from core.model.text import STOPWORDS, content_words, words
 
 @dataclass(frozen=True, slots=True)
 class MessageFacts:
-    """A message as a platform hears it. ``text`` is without the mention of us, ``wording`` with ``OUR_MENTION``."""
+    """A message as a platform receives it. ``text`` lacks our mention; ``wording`` has it as ``OUR_MENTION``."""
 
     text: str
     wording: str = ""
@@ -26,7 +27,7 @@ class MessageFacts:
     direct: bool = False  # a direct message, or a place made for asking
     mentions_others: bool = False  # or replies to somebody else
     in_our_thread: bool = False  # we have answered here before
-    by_last_asker: bool = False  # of the person that we answered last here
+    by_last_asker: bool = False  # by the person whom we answered last here
     follows_answer: bool = False  # nobody has written since
     in_company: bool = False  # somebody else has written since
     muted: bool = False
@@ -35,15 +36,15 @@ class MessageFacts:
     chooses: bool = False  # it makes a choice of the card that waits for this person
     in_channel: bool = False  # in no thread
     opens_post: bool = False  # a forum's post begins with it
-    by_moderator: bool = False  # asked only of who opens a post
-    answers_unasked: bool = False  # the place's settings, as the next
+    by_moderator: bool = False  # looked up only for the author of a new post
+    answers_unasked: bool = False  # a setting of the place, like the next
     answers_posts: bool = False
 
 
 LONGEST_FRAGMENT = 8  # words of a follow-up that leaves out what was asked before: "and for enterprise"
 LONGEST_THANKS = 4  # words with a misspelled "thanks"
 LEAST_LETTERS = 4  # of a word that carries meaning
-STEM = 5  # letters that words of four languages share when they mean the same: "Urlaubstage", "Urlaubstagen"
+STEM = 5  # letters at the start that related words share in four languages: "Urlaubstage", "Urlaubstagen"
 
 # Counted by research.routing.train.
 BIAS = -0.4
@@ -74,7 +75,7 @@ _CODE = re.compile(r"(?sm)```.*?(?:```|$)|:[\w+-]+:|^[$] [^\n]*")  # and emoji b
 _CLAUSE = re.compile(r"[,.;:!?–—\n…]+\s*|\s-\s")
 _THANKS = re.compile(r"(?i)\b(?:thank(?:s| you)|thx|ty|cheers|danke\w*|dank|merci|gracias)\b")
 _THANK_WORDS = ("thanks", "danke", "merci", "gracias")
-# Words with which people receive an answer. What consists of them and stop words says nothing more.
+# Words that acknowledge an answer. A message of only these and stop words says nothing more.
 RECEIPTS = frozenset(
     """ok okay k yes yeah yep no nope sure fine great nice cool perfect good super lovely brilliant awesome excellent
     amazing wow haha lol right true exactly understood noted sense makes helpful helps helped got gotcha spot answer bot
@@ -94,7 +95,7 @@ _LEAD = (
     rf"(?i)^\W*(?:(?:{LEAD_INS}|well|wait|actually|just|ach|uh|oops|ups|uy|na|pues|bueno|bon|ben|alors|lol|haha)\b"
     r"[\s,.!:–—-]*)*"
 )
-# It goes on with a question of which it leaves out the rest: "even for renewals", "if it was paid by invoice".
+# It continues a question and leaves the rest out: "even for renewals", "if it was paid by invoice".
 _ADDS = re.compile(
     rf"{_LEAD}(?:and|or|but|same|plus|also|even|only|except|without|no|nope|non|nein|not|for|in|at|with|from|per"
     r"|on(?= (?:the|an?|my)\b|\s\d)|by"
@@ -114,7 +115,7 @@ _CHANGES_TOPIC = re.compile(
     r"|(?:ganz )?(?:andere|neue|noch eine|kurze) (?:frage|sache)|neues thema"
     r"|(?:autre|nouvelle) (?:question|sujet|chose)|nouveau sujet|otra (?:pregunta|cosa|duda)|nueva pregunta)\b\W*"
 )
-# To us, of our answer: it is put right, doubted, or more of it is wanted.
+# Replies to our answer that correct it, doubt it, or want more of it.
 _GOES_BACK = re.compile(
     rf"{_LEAD}(?:i (?:meant|mean|asked|thought)\b|i(?: was|['’]m) (?:asking|talking)\b"
     r"|ich (?:mein\w*|wollte|rede von|dachte|hatte nach)\b|gemeint\b|nicht \w+.* sondern\b"
@@ -138,7 +139,7 @@ _NEEDS = re.compile(  # a request that says what is missing
     r"|(?:je|nous) (?:veux|voudrais|cherche|voulons|n['’]arrive)\b|j['’](?:ai (?:besoin|perdu|oublié)|aimerais)\b"
     r"|(?:necesit|quer|quier|busc)\w+)"
 )
-# It ends the matter, or a day: "never mind, found it", "wrong window", "see you tomorrow".
+# Words that end the topic or the day: "never mind, found it", "wrong window", "see you tomorrow".
 _CLOSES = re.compile(
     rf"{_LEAD}(?:never ?mind|nvm|forget (?:it|that|about it)|scratch that|ignore (?:me|that|this|it)"
     r"|drop it|leave it|disregard"
@@ -158,7 +159,7 @@ _CLOSES = re.compile(
     r"|à (?:demain|plus|bientôt|tout à l['’]heure|lundi)|au revoir|bonne (?:soirée|journée|nuit|fin|chance)"
     r"|bon (?:week|courage|app)|adi[oó]s|hasta (?:mañana|luego|pronto|el)|buenas noches|nos vemos|buen (?:fin|día))"
 )
-# A question's words without a question: "what a surprise", "who even reads that", "why am I not surprised".
+# Question words without a question: "what a surprise", "who even reads that", "why am I not surprised".
 _EXCLAIMS = re.compile(
     rf"{_LEAD}(?:what an? |how \w+\W*$|such an? |so ein|was für ein|quel(?:le)? \w+\W*$|quand même"
     r"|qué \w+(?:\W*$| (?:tengo|más|tan)\b)|ya decía"
@@ -167,7 +168,7 @@ _EXCLAIMS = re.compile(
     r"|wer (?:hätte|braucht|will|macht|liest) (?:das|schon|denn|so)|warum (?:immer|bin ich|glaubt|passiert)\b"
     r"|qui (?:l['’]eût|l['’]aurait|aurait|refuserait)|quién (?:me|los?|las?|lo) \w+(?:ra|ría)\b|acaso\b)"
 )
-# Somebody who does something, and so a sentence of its own: "I'll try that", "mine is worse".
+# Somebody does something, so it is a sentence of its own: "I'll try that", "mine is worse".
 STATES = re.compile(
     r"(?i)\b(?:he|she|they|is|are|was|were|will|had|has|have|it['’]s|that['’]s|did|ist|sind|war|hat|habe|est|c['’]est"
     r"|était|es|fue|estaba)\b|^\W*\w+ed\b"
@@ -177,7 +178,7 @@ _REPORTS = re.compile(
 )
 _PERSON = r"(?:i|i['’]\w+|we|we['’]\w+|you|you['’]\w+|ich|wir|je|j['’]\w+|nous|yo|nosotros)"
 PERSONAL = re.compile(rf"(?i)\b(?:{_PERSON}|me|my|mine|us|our|mich|mir|mein\w*|uns|moi|mon|ma|mi)\b")
-# About the writer or about us, and no errand: "you're a star", "saved me".
+# Remarks about the writer or us, without a request: "you're a star", "saved me".
 _REMARKS = re.compile(rf"{_LEAD}{_PERSON}\b|\b(?:me|us|mir|uns|moi)\W*$")
 _POINTS = re.compile(
     rf"{_LEAD}(?:that|this|it|these|those|that['’]s|it['’]s|das|dies\w*|es|ça|c['’]est|cela|eso|esto)\b"
@@ -191,12 +192,12 @@ _FOREIGN_STOPWORDS = frozenset(
 
 
 def wish_for_answer(signals: Iterable[str]) -> float:
-    """Return the probability, from 0 to 1, that a line with these signals wants our answer."""
+    """Return the probability, from 0 to 1, that a message with these signals wants our answer."""
     return 1 / (1 + math.exp(-BIAS - sum(WEIGHTS[name] for name in signals)))
 
 
 def signals_of(text: str, facts: MessageFacts) -> frozenset[str]:
-    """Return what speaks for or against an answer, by the names in ``WEIGHTS``. ``text`` is said to us."""
+    """Return the signals of a message to us, for or against an answer, by their names in ``WEIGHTS``."""
     text = _CODE.sub(" ", text)
     said = _CHANGES_TOPIC.sub("", _without_receipt(text))
     closes = not _ASKS_BY_MARK.search(said) and any(map(_CLOSES.match, _CLAUSE.split(text)))
@@ -233,7 +234,7 @@ def signals_of(text: str, facts: MessageFacts) -> frozenset[str]:
 
 
 def only_receives(text: str) -> bool:
-    """Return whether a message that asks nothing thanks for an answer, or says no more than that it has arrived."""
+    """Return whether a message that asks nothing thanks for an answer, or only acknowledges it."""
     said = {word.casefold().replace("’", "'") for word in words(text)}
     if _THANKS.search(text) or not said:
         return True
@@ -243,7 +244,7 @@ def only_receives(text: str) -> bool:
 
 
 def is_phrase(text: str) -> bool:
-    """Whether a message is a few words without a sentence's form: what a question was about, or what it left out."""
+    """Return whether a message is a few words that form no sentence: a topic, or what a question left out."""
     phrase = re.sub(_LEAD, "", text).strip(" .!,")
     if not 0 < len(words(phrase)) <= LONGEST_FRAGMENT:
         return False
@@ -253,18 +254,18 @@ def is_phrase(text: str) -> bool:
 
 
 def _without_receipt(text: str) -> str:
-    """Return a message without the thanks and receipts at its beginning; as it is where nothing else is said."""
+    """Return a message without thanks and receipts at its beginning; unchanged if nothing else remains."""
     rest = _RECEIPT.sub("", text)
     return rest if words(rest) else text
 
 
 def exclaims(text: str) -> bool:
-    """Return whether a text has a question's words and asks nothing: "what a surprise", "who even reads that"."""
+    """Return whether a text has question words but asks nothing: "what a surprise", "who even reads that"."""
     return _EXCLAIMS.match(text) is not None
 
 
 def meaningful(text: str) -> set[str]:
-    """Return the words that carry meaning in any of our languages, in small letters."""
+    """Return the words that carry meaning in any of our languages, in lower case."""
     said = {word.casefold() for word in words(text) if len(word) >= LEAST_LETTERS or word.isdigit()}
     return said - STOPWORDS - _FOREIGN_STOPWORDS
 

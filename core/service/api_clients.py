@@ -1,7 +1,7 @@
-"""Programs: API tokens with the audience that their questions run with, and reading the knowledge without a question.
+"""API clients: tokens with the audience of their questions, and reading knowledge without a question.
 
-A token's audience is its own principal and no other's: it reads open bases, and those that were granted to it. Where
-it names bases it reads those alone. The secret is shown once, when the token is made, and kept as a hash.
+A token's audience is only its own principal. It reads open bases and those granted to it. If the token names bases, it
+reads only those. The secret is shown once, when the token is created, and stored as a hash.
 """
 
 import hashlib
@@ -34,12 +34,12 @@ REMEDY = "Send Authorization: Bearer TOKEN; footnote token create makes one."
 
 
 class Unauthenticated(Denied):
-    """No token, or none that is known or in force."""
+    """The token is missing, unknown or no longer valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiClient:
-    """A program that asks. ``bases`` None: every base that its audience may read."""
+    """A program that asks questions. ``bases`` None: every base that its audience may read."""
 
     id: str
     name: str
@@ -48,13 +48,13 @@ class ApiClient:
     bases: frozenset[str] | None = None
 
     def person(self, user: str = "") -> Person:
-        """Whose question it is: the program's, or that of somebody it names. Raises NotFound for no name."""
+        """Return the asker: the program, or the user it names. Raises NotFound for an invalid name."""
         if user and not _NAME.fullmatch(user):
             raise NotFound("That is not a valid user name.", remedy="Up to 64 letters, digits and . _ - @ make one.")
         return Person(f"{API_PLATFORM}:{self.id}/{user}" if user else f"{API_PLATFORM}:{self.id}", user or self.name)
 
     def thread(self, conversation: str, user: str = "") -> ThreadKey:
-        """Return a conversation of this client and this user: nobody else's name leads to it. Raises NotFound."""
+        """Return a conversation of this client and user; no other client or user can reach it. Raises NotFound."""
         if not _NAME.fullmatch(conversation):
             raise NotFound(
                 "That is not a valid conversation name.", remedy="Up to 64 letters, digits and . _ - @ make one."
@@ -62,16 +62,16 @@ class ApiClient:
         return ThreadKey(API_PLATFORM, "", self.person(user).id, conversation)
 
     def check(self, scope: TokenScope) -> None:
-        """Raise Denied unless it may."""
+        """Raise Denied unless the token has this scope."""
         if scope not in self.scopes:
             raise Denied(f"This token may not {scope}.", remedy=f"Make one with --scope {scope}.")
 
     async def visible_bases(self, catalog: Catalog) -> tuple[KnowledgeBase, ...]:
-        """Return the bases that it may read now."""
+        """Return the bases that the client may read now."""
         return await VisibleBases(catalog).for_audience(self.audience, self.bases)
 
     async def select_bases(self, catalog: Catalog, name: str) -> frozenset[str]:
-        """Return the names of the bases to search: the one it names, or all it may read. Raises NotFound."""
+        """Return the names of the bases to search: the named one, or all that the client may read. Raises NotFound."""
         bases = VisibleBases(catalog)
         if name:
             return await bases.select(name, self.audience, self.bases)
@@ -80,7 +80,7 @@ class ApiClient:
 
 @dataclass(frozen=True, slots=True)
 class ApiClients:
-    """Makes, lists and revokes tokens, and says who holds one. ``record_end`` keeps in the ledger what was revoked."""
+    """Creates, lists, revokes and authenticates tokens. ``record_end`` stores revocations in the ledger."""
 
     tokens: ApiTokens
     catalog: Catalog
@@ -98,9 +98,9 @@ class ApiClients:
         rate: int = 60,
         public: bool = False,
     ) -> tuple[ApiToken, str]:
-        """Return a new token, and what its holder sends. A base that it names and that is not open is granted to it.
+        """Create a token; return it with its secret. It is granted each named base that is not open.
 
-        Raises NotFound for a base that is not there or where INGEST names none, Busy when there are too many tokens.
+        Raises NotFound for a base that does not exist or if INGEST names none, Busy when there are too many tokens.
         """
         if not scopes:
             raise NotFound("What may the token do?", remedy=f"Name at least one scope: {', '.join(TokenScope)}.")
@@ -136,11 +136,11 @@ class ApiClients:
         return token, secret
 
     async def all(self) -> Sequence[ApiToken]:
-        """Return all tokens, the newest first; without their secrets, which nobody has."""
+        """Return all tokens, newest first. Their secrets are not stored."""
         return await self.tokens.all()
 
     async def revoke(self, token_id: str, by: Person) -> ApiToken:
-        """From now on it opens nothing. Raises NotFound."""
+        """Revoke a token for good. Raises NotFound."""
         kept = await self.tokens.find(token_id.strip().upper())
         if kept is None:
             raise NotFound("There is no such token.", remedy="footnote token list shows them.")
@@ -156,14 +156,14 @@ class ApiClients:
         return kept.token
 
     async def authenticate(self, secret: str) -> ApiClient:
-        """Return who sends this request, which counts. Raises Unauthenticated, and Busy when there were too many."""
+        """Return the client that sends this request, and count it. Raises Unauthenticated, and Busy above the rate."""
         token = await self._token(secret)
         if await self.tokens.count_use(token.id, _MINUTE) > token.rate:
             raise Busy(f"More than {token.rate} requests within a minute.", remedy="Wait a moment, then go on.")
         return client_of(token)
 
     async def identify(self, secret: str) -> ApiClient:
-        """Whose token this is, without a request. Raises Unauthenticated."""
+        """Return the client of this token without counting a request. Raises Unauthenticated."""
         return client_of(await self._token(secret))
 
     async def _token(self, secret: str) -> ApiToken:
@@ -177,18 +177,18 @@ class ApiClients:
 
 
 def local_owner() -> ApiClient:
-    """Anyone who starts a process on this machine: they own the data directory, and read all that is in it."""
+    """Return the client of anyone who runs a process on this machine: they own the data and may read all of it."""
     return ApiClient("owner", "the owner", Audience(unrestricted=True), frozenset(TokenScope))
 
 
 def client_of(token: ApiToken) -> ApiClient:
-    """Return the program that holds this token."""
+    """Return the client that holds this token."""
     audience = Audience(frozenset({token.principal}), public=token.public)
     return ApiClient(token.id, token.name, audience, token.scopes, token.bases)
 
 
 def _digest(secret: str) -> str:
-    """SHA-256 is enough: nobody guesses 256 random bits, so that nothing has to be slow."""
+    """Return the SHA-256 of a secret. A slow hash is unnecessary, because nobody guesses 256 random bits."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -207,7 +207,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of a document, its passages in reading order; ``cut`` where it has more."""
+    """A section of a document, its passages in reading order; ``cut`` if it has more."""
 
     document: Document
     passages: Sequence[Passage]
@@ -215,13 +215,13 @@ class Section:
 
     @property
     def text(self) -> str:
-        """The section as it reads."""
+        """Return the section's text."""
         return "\n\n".join(passage.text for passage in self.passages)
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeReader:
-    """Looks; changes nothing. What a client may not read does not exist here."""
+    """Read-only access to knowledge. For a client, what it may not read does not exist."""
 
     catalog: Catalog
     index: Index
@@ -230,9 +230,9 @@ class KnowledgeReader:
     async def search(
         self, client: ApiClient, query: str, *, base: str = "", source: str = "", limit: int = 8
     ) -> Retrieval:
-        """Return the best passages, best first: of all bases, of one, or of the documents that ``source`` means.
+        """Return the best passages, best first: from all bases, one base, or the documents that match ``source``.
 
-        Raises NotFound for a base or a source that is not there, Unavailable.
+        Raises NotFound for a base or a source that does not exist, and Unavailable.
         """
         bases = await client.select_bases(self.catalog, base)
         documents = None
@@ -246,13 +246,13 @@ class KnowledgeReader:
         return await self.retriever.search(query, Scope(bases, documents), max(1, min(limit, MOST_HITS)))
 
     async def documents(self, client: ApiClient, *, base: str = "", name: str = "") -> Listing:
-        """Return documents by base and title; with ``name`` those whose title or path holds it. Raises NotFound."""
+        """Return documents by base and title; ``name`` limits them by title or path. Raises NotFound."""
         found = await self.catalog.documents(await client.select_bases(self.catalog, base))
         chosen = matching_sources(found, name) if name.strip() else found
         return Listing(chosen[:MOST_DOCUMENTS], max(0, len(chosen) - MOST_DOCUMENTS))
 
     async def section(self, client: ApiClient, document_id: str, section_id: str) -> Section:
-        """Return one section as search names it. Raises NotFound for what is not there, or not for this client."""
+        """Return a section by the id from a search. Raises NotFound if it is missing or this client may not read it."""
         document = await self.catalog.document(document_id)
         bases = await client.select_bases(self.catalog, "")
         if document is None or document.knowledge_base not in bases:

@@ -1,9 +1,9 @@
-"""The files that a question is about: those on its message, else those above it, else those attached shortly before.
+"""The files that a question is about.
 
-Above it is the message that it replies to, and the one that its thread began with.
-
-What is kept is where the files hang, never what they say: they are read again for each question, for as long as the
-platform gives them out. How many are read, and how much of each, is the same everywhere.
+These are the files on its message; without any, those above it; without any, those attached shortly before. Above it
+are the message that it replies to and the first message of its thread. Only the place of the files is stored, never
+their text. They are read again for each question, while the platform still serves them. The limits are the same on
+every platform.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -18,12 +18,12 @@ from core.model.records import AttachedFiles
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import Platform
 
-ABOUT_FILES = "Summarise the attached file."  # what a file without a word asks
+ABOUT_FILES = "Summarise the attached file."  # the question of a file without words
 MOST_READ = 3  # files of one message
 LARGEST_READ = 10 * 2**20  # bytes of one file
 LONGEST_READ = 40_000  # characters of one file's text
 BEYOND = f"I read the first {MOST_READ} files of a message."
-TURNS = 5  # of a thread, after which a question is not about a file any more that nobody attaches again
+TURNS = 5  # of a thread; after that, questions are no longer about an earlier file
 
 
 Fetch = Callable[[FileReference, int], Awaitable[tuple[str, bytes]]]
@@ -31,15 +31,15 @@ Parse = Callable[[str, bytes], Awaitable[ParsedDocument]]
 
 
 def question_about_files(text: str, attachments: Sequence[ContextMessage]) -> str:
-    """Return the text of a question. Without words of its own ("", "^", a greeting) it asks about the files."""
+    """Return the text of a question. A message without words of its own ("", "^", a greeting) asks about the files."""
     return ABOUT_FILES if not text or (attachments and only_points(text)) else text
 
 
 async def read_files(files: Sequence[FileReference], fetch: Fetch, parse: Parse) -> tuple[ContextMessage, ...]:
-    """Return the text of each file of a message; of one that is not read, the reason in its place.
+    """Return the text of each file of a message, or the reason why it was not read.
 
-    ``fetch`` brings a file's name and its bytes, at most as many as it is given; ``parse`` makes text of them. Both
-    raise a FootnoteError that says why they cannot.
+    ``fetch`` returns a file's name and its bytes, up to a limit. ``parse`` turns them into text. Both raise
+    FootnoteError with the reason if they fail.
     """
     read = [await _text_of(file, fetch, parse) for file in files[:MOST_READ]]
     return (*read, *(unread(file, BEYOND) for file in files[MOST_READ:]))
@@ -57,22 +57,23 @@ async def _text_of(file: FileReference, fetch: Fetch, parse: Parse) -> ContextMe
 
 
 def unread(file: FileReference, why: str) -> ContextMessage:
-    """Return what is in a file's place that was not read."""
+    """Return the placeholder for a file that was not read."""
     return ContextMessage(file.name or "file", f"(not read: {why})", unread=why)
 
 
 @dataclass(frozen=True, slots=True)
 class FileReader:
-    """Reads them for the platforms that are connected here."""
+    """Reads attached files on the platforms connected here."""
 
     message_states: MessageStateStore
 
     async def read(
         self, platform: Platform, message: IncomingMessage, *, turns: int, fence: int | None = None
     ) -> tuple[ContextMessage, ...]:
-        """Return the text of the files that a message is about; ``turns`` counts those of its thread before it.
+        """Return the text of the files that a message is about. ``turns`` counts the earlier turns of its thread.
 
-        A file on it or above it that cannot be read says so in its place; of earlier ones that was said already.
+        A file on the message or above it that cannot be read is replaced by the reason. Earlier files that cannot be
+        read are left out, because the reason was already shown.
         """
         blank = AttachedFiles(thread=message.thread, asker=message.asker.id)
         above = not turns or bool(message.reply_target.about)

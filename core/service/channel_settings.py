@@ -1,6 +1,6 @@
-"""The settings of places: what applies, who may change it, what can be chosen, and the record of who did.
+"""Settings of places: which apply, who may change them, which values are allowed, and the audit of changes.
 
-A platform shows them as a form or as menus, and brings back what was chosen there.
+A platform shows them as a form or as menus, and returns the chosen values.
 """
 
 from collections.abc import Awaitable, Callable
@@ -34,21 +34,21 @@ class AnswerVisibility(StrEnum):
 
     PLACE = "place"  # anyone who reads where it was asked
     ASKER = "asker"  # the asker alone, of all who read there; the asker may share it
-    DIRECT = "direct"  # the asker alone, because nobody else reads there: there is nobody to share it with
+    DIRECT = "direct"  # the asker alone, because nobody else reads there; it cannot be shared
 
     @property
     def for_asker_alone(self) -> bool:
-        """Whether nobody but the asker sees the answer, and so nobody else learns how it came about."""
+        """Whether only the asker sees the answer, so that nobody else may learn how it came about."""
         return self is not AnswerVisibility.PLACE
 
 
 def answer_visibility(
     settings: ChannelSettings | None, *, direct: bool, private: bool | None = None
 ) -> AnswerVisibility:
-    """Who sees an answer in a place with these settings; None where nobody can tell in time, and then the asker alone.
+    """Return who sees an answer. ``settings`` None means unknown in time: then only the asker.
 
-    ``direct``: nobody else reads there. ``private``: what the asker chose, or what was settled when the question came
-    in; None: neither, so that it is as the place has it.
+    ``direct``: nobody else reads there. ``private``: what the asker chose, or what was decided when the question
+    arrived. None means neither, so the place's settings decide.
     """
     if direct:
         return AnswerVisibility.DIRECT
@@ -58,14 +58,14 @@ def answer_visibility(
 
 
 def visibility_of(message: IncomingMessage, settings: ChannelSettings) -> AnswerVisibility:
-    """Who sees the answer to this question: as it came in, and where that says nothing, as its place has it now."""
+    """Return who sees the answer: as decided when the question arrived, otherwise by the place's settings now."""
     return answer_visibility(settings, direct=message.direct, private=message.private or None)
 
 
 ONLY_ADMINS = "Only an admin can change the settings here."
 LONGEST_LANGUAGE = 40  # characters
 LONGEST_HANDOFF = 80
-LONGEST_DETAIL = 500  # of what the record says was chosen
+LONGEST_DETAIL = 500  # characters of the chosen settings in the audit
 
 CHECKPOINT_LABELS = {  # sources come first by a setting of their own
     CheckpointKind.LONG_SEARCH: "A search takes long",
@@ -92,7 +92,7 @@ LIMIT_LABELS = {  # by day; 0: no limit
     "channel_answers": "Answers in this channel a day (0: no limit)",
     "channel_money": "What the model may cost here a day (0: no limit)",
 }
-REPLY_LABELS = {  # which of them a platform knows is the platform's to say
+REPLY_LABELS = {  # each platform says which of them it supports
     ReplyStyle.THREAD: "In the thread, for everyone",
     ReplyStyle.CHANNEL: "In the channel, as a reply",
     ReplyStyle.PRIVATE: "Only to the person who asks",
@@ -105,13 +105,13 @@ THRESHOLD_LABELS = {  # of answers to questions that do not name us, the most ca
 }
 
 
-# Says what would have been told in a channel whose readers these are, with these settings.
+# Returns the notices that a channel with these readers and settings would have received.
 Preview = Callable[[ThreadKey, Audience, ChannelSettings], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsService:
-    """Reads and changes what applies where."""
+    """Reads and changes the settings of places."""
 
     store: ChannelSettingsStore
     catalog: Catalog
@@ -120,9 +120,9 @@ class SettingsService:
     preview: Preview | None = None
 
     async def preview_notices(self, channel: ThreadKey, readers: Audience, *, before: bool) -> str:
-        """Return what would have been told of changed answers, where that was switched on just now; empty elsewhere.
+        """Return the notices that a channel would have received, if they were just switched on; otherwise ''.
 
-        ``before`` is whether it was on before.
+        ``before`` is whether they were on before.
         """
         now = await self.effective_settings(channel.place)
         if before or not now.standing_answers or self.preview is None:
@@ -130,26 +130,26 @@ class SettingsService:
         return await self.preview(channel, readers, now)
 
     async def effective_settings(self, *places: str) -> ChannelSettings:
-        """Return what applies: the defaults, then what was chosen in each of these places, the widest first."""
+        """Return the settings that apply: the defaults, overridden by each of these places, the widest first."""
         return channel_settings(self.defaults, *[await self.store.read(place) for place in places])
 
     async def require_admin(self, person: Person, place: str, *, is_admin: bool) -> None:
-        """Raise Denied, on record, for who is no admin there."""
+        """Raise Denied, and record it, if this person is no admin there."""
         if not is_admin:
             await self.audit.record(person.id, "settings", place, allowed=False)
             raise Denied(ONLY_ADMINS)
 
     async def selectable_bases(self, readers: Audience) -> tuple[str, ...]:
-        """Return the bases to which a place can be narrowed: those that anyone who reads there may read."""
+        """Return the bases that a place can be limited to: those that all its readers may read."""
         return tuple(base.name for base in await VisibleBases(self.catalog).for_audience(readers))
 
     async def save(
         self, place: str, chosen: ChosenSettings, person: Person, readers: Audience, *, is_admin: bool
     ) -> ChannelSettings:
-        """Replace what was chosen in a place, bounded to what can be; what applies by it.
+        """Replace a place's chosen settings, limited to allowed values; return the settings that now apply.
 
-        A base that was chosen before may stay even if others read there now: without it the place would have them all.
-        Raises Denied for who is no admin; either way it is on record.
+        A base that was chosen before may stay even if others now read there. Without it, the place would use all bases.
+        Raises Denied if this person is no admin. Every attempt is recorded.
         """
         before = (await self.store.read(place)).bases or frozenset()
         kept = _limit_bases(chosen, before | frozenset(await self.selectable_bases(readers)))
@@ -161,10 +161,9 @@ class SettingsService:
         return channel_settings(self.defaults, kept)
 
     async def move(self, before: str, after: str, actor: str) -> None:
-        """Move what was chosen in a place to its new id, on record.
+        """Move a place's settings to its new id, and record it with ``actor``. Idempotent.
 
-        What was granted to it does not: others may read there now, and an admin says whether it is for them. ``actor``
-        is who is on record for it. Twice does nothing more.
+        Grants do not move: others may read there now, so an admin has to decide.
         """
         chosen, nothing = await self.store.read(before), ChosenSettings()
         if chosen == nothing:
@@ -175,7 +174,7 @@ class SettingsService:
 
 
 def _limit_bases(chosen: ChosenSettings, bases: frozenset[str]) -> ChosenSettings:
-    """Return what was typed or sent, within bounds; an empty choice of bases, languages or group is none."""
+    """Return the input limited to allowed values. An empty choice of bases, languages or group becomes None."""
     return replace(
         chosen,
         bases=(chosen.bases or frozenset()) & bases or None,
@@ -187,7 +186,7 @@ def _limit_bases(chosen: ChosenSettings, bases: frozenset[str]) -> ChosenSetting
 
 @dataclass(frozen=True, slots=True)
 class AppliedSetting:
-    """One setting as it applies in a place, by its name at rest."""
+    """One setting that applies in a place, by its stored name."""
 
     name: str
     value: str  # empty: none
@@ -195,11 +194,11 @@ class AppliedSetting:
 
     @property
     def text(self) -> str:
-        """The setting in one line, with where it comes from."""
+        """The setting in one line, with its origin."""
         return f"{self.name}: {self.value or 'none'} ({'chosen here' if self.chosen else 'default'})"
 
 
 def explain_settings(settings: ChannelSettings, chosen: ChosenSettings) -> tuple[AppliedSetting, ...]:
-    """Return what applies in a place and why."""
+    """Return the settings that apply in a place, and whether each was chosen there."""
     here = chosen.to_mapping()
     return tuple(AppliedSetting(name, value, name in here) for name, value in settings.to_mapping().items())

@@ -1,7 +1,7 @@
-"""One presenter drives every platform: it turns the event stream of a run into what an answer view shows.
+"""Presenter for every platform: turns the event stream of a run into calls of an answer view.
 
-A view only renders. The presenter knows no platform, and a platform knows no event: what there is to show are steps,
-text, notices, and one conclusion.
+A view only renders. The presenter knows no platform, and a platform knows no events. It shows steps, text, notices and
+one conclusion.
 """
 
 from collections.abc import AsyncIterator
@@ -34,14 +34,14 @@ class EventPresenter:
     """Shows one run in one answer view."""
 
     def __init__(self, view: AnswerView, trace_id: str = "") -> None:
-        """Show in this view what is recorded under this trace; a run that begins again says its own."""
+        """Show a run in this view under this trace. A run that starts again brings its own trace."""
         self._answer_view = view
         self._trace_id = trace_id
         self._refinements = 0
-        self.ending = False  # the end is being shown: from here on nothing cuts it short
+        self.ending = False  # the end is being shown and can no longer be interrupted
 
     async def show(self, events: AsyncIterator[AgentEvent]) -> FinalEvent | None:
-        """Show every event; the one that ended the run, or None when there was nothing to do."""
+        """Show every event; return the one that ended the run, or None if there was nothing to do."""
         final: FinalEvent | None = None
         async for event in events:
             if isinstance(event, AgentCompleted | CheckpointReached | AgentFailed):

@@ -1,6 +1,6 @@
-"""How an answer came about, for those who may read what it is made of: *Why*, ``/footnote why`` and a plain "why".
+"""How an answer came about, for readers of its sources: *Why*, ``/footnote why`` and a plain "why".
 
-What is shown is the last answer of a thread, or the one of a trace.
+It explains the last answer of a thread, or the answer of a given trace.
 """
 
 import re
@@ -36,7 +36,7 @@ from core.ports.usage import TraceStore
 
 
 def describe_event(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - one arm for each event is the point
-    """Return what an event says, with its figures."""
+    """Return an event in words, with its numbers."""
     match event:
         case AgentStarted():
             verb = "taken up again" if event.resumed else "asked"
@@ -83,7 +83,7 @@ def describe_event(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - 
 
 
 def _counts(*counted: tuple[int, str, str]) -> str:
-    """Return each number that is not zero with its noun, which is given for one and for several."""
+    """Return each nonzero number with its noun, which is given in singular and plural."""
     return ", ".join(f"{number:,} {one if number == 1 else several}" for number, one, several in counted if number)
 
 
@@ -94,7 +94,7 @@ def _check_result(event: HallucinationChecked) -> str:
 
 
 def _outcome(answer: Answer) -> str:
-    """Return how an inquiry ended, what it took, and why it was not answered."""
+    """Return how an inquiry ended, what it cost, and why it was not answered."""
     spent = answer.spent
     cost = _counts(
         (spent.searches, "search", "searches"),
@@ -118,7 +118,7 @@ def _routing_sentence(event: RoutingDecided) -> str:
 
 
 def _search_sentence(event: RetrievalCompleted) -> str:
-    """Return what was searched or read on, and what that brought, without the numbers of evidence."""
+    """Return what was searched or read and how many passages it found."""
     where = ", ".join(event.sources[:3])
     if event.note and not where:
         return event.note if event.note.endswith((".", "?", "!")) else f"{event.note}."
@@ -129,7 +129,7 @@ def _search_sentence(event: RetrievalCompleted) -> str:
 
 
 def explanation_steps(events: Sequence[TracedEvent]) -> tuple[str, ...]:
-    """In short, a sentence each: how the question was understood, what was searched and found, and how it ended."""
+    """Return one sentence each for how the question was understood, what was searched and found, and how it ended."""
     lines: list[str] = []
     for traced in events:
         match traced.event:
@@ -159,7 +159,7 @@ _WHY = re.compile(r"(?i)^\W*(?:please\s+)?why\W*(?:please)?\W*$")
 
 
 def asks_why(text: str) -> bool:
-    """Whether somebody who speaks to us asks how the last answer came about: a "why" alone. ``text`` names us not."""
+    """Return whether a message to us, without our mention, only asks why: how the last answer came about."""
     return _WHY.match(text) is not None
 
 
@@ -181,10 +181,10 @@ async def explain_answer(
     trace_id: str = "",
     asker: str = "",
 ) -> Explanation:
-    """Return how an answer came about: of this trace, else of the last one in the thread that may be read.
+    """Return how an answer came about: that of this trace, or the last one in the thread that the reader may read.
 
-    ``visible`` are the names of the bases that the reader may read. With an ``asker`` only what this person asked
-    counts: where answers are for their asker alone. Raises NotFound where there is none, or its trace no longer exists.
+    ``visible`` are the names of the bases that the reader may read. With ``asker``, only this person's questions count,
+    for places where only the asker sees an answer. Raises NotFound if there is none, or its trace no longer exists.
     """
     readable = [
         turn

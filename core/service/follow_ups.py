@@ -1,8 +1,8 @@
-"""What could be asked next: at most two questions below an answer, each of which the evidence at hand answers.
+"""Follow-up suggestions: at most two questions below an answer that the evidence already answers.
 
-They are made of what was found for a question and not used in its answer: of headings, without a model. A question is
-suggested only where the reasoner that quotes, which costs no tokens, grades its passage as an answer to it. A press is
-looked up by the answer's trace and the number of the suggestion, and asked as a question of the one who presses.
+They come from headings of evidence that was found but not used in the answer, without a model. A question is suggested
+only if the quoting reasoner, which costs no tokens, grades its passage as an answer. A press is looked up by the
+answer's trace and the suggestion's number, and asked as a question of the person who pressed.
 """
 
 import asyncio
@@ -22,12 +22,12 @@ from core.model.knowledge import Passage
 from core.model.languages import language_of
 
 MOST = 2
-TRIED = 5  # passages that are looked at
-SECONDS = 3.0  # what looking may hold the answer up at most; it takes some 20 ms
+TRIED = 5  # passages to check
+SECONDS = 3.0  # the longest delay of the answer; it usually takes 20 ms
 LONGEST_TOPIC = 70  # characters of a heading that still names a topic
 FEWEST_CHARACTERS = 60  # of a passage, below which it says hardly anything
 _NUMBERING = re.compile(r"^(?:§\s*\d+(?:\.\d+)*|\d+(?:\.\d+)+|\d+(?=[.):]))[.):]?\s+")
-_LEANS_ON_TITLE = re.compile(  # "Who can see it": the heading of a document that is in view says enough, of another not
+_LEANS_ON_TITLE = re.compile(  # "Who can see it" is clear only below a cited document's title
     r"(?i)(?:who|what|where|when|how|why|wer|was|wo|wann|wie|warum|qui|que|où|quand|comment|qué|dónde|cuándo|cómo)\b"
 )
 _OF_NO_TOPIC = frozenset(
@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """How a topic is asked about: ``question`` with the document's title and the topic, ``label`` with the topic."""
+    """How to ask about a topic: ``question`` takes the document's title and the topic, ``label`` takes the topic."""
 
     question: str
     label: str
@@ -60,9 +60,9 @@ _WORDINGS = {
 
 
 async def suggest_follow_ups(run: Run, answer: Answer) -> tuple[FollowUp, ...]:
-    """Return the suggestions below a new answer; none if they are switched off, or nothing is left.
+    """Return suggestions for a new answer; none if they are switched off or nothing is left.
 
-    What keeps them from being made is logged: the answer comes without them.
+    An error is logged, and the answer is shown without suggestions.
     """
     if not run.inquiry.policy.follow_ups or answer.outcome is not Outcome.ANSWERED or not answer.citations:
         return ()
@@ -87,7 +87,7 @@ def follow_ups_in(trace: Sequence[TracedEvent]) -> tuple[FollowUp, ...]:
 
 
 def follow_up_on(passage: Passage) -> FollowUp:
-    """Return the question that a passage with a heading answers; a heading that asks is the question itself."""
+    """Return the question that a passage with a heading answers. A heading that asks is the question itself."""
     topic = topic_of(passage)
     if topic.endswith("?"):
         return FollowUp(short_label(topic), topic)
@@ -97,10 +97,10 @@ def follow_up_on(passage: Passage) -> FollowUp:
 
 
 def _unused_evidence(run: Run, answer: Answer) -> Sequence[Evidence]:
-    """Return what was found and neither this answer nor an earlier one is from, a passage a section.
+    """Return evidence that neither this nor an earlier answer used, one passage for each section.
 
-    Documents that the answer cites come first, then what fits the question best; of another document only what is near
-    the question, below a heading that is understood without its title.
+    Documents that the answer cites come first, then the best matches for the question. Passages of other documents must
+    match the question and have a heading that is clear without the document's title.
     """
     library = run.inquiry.library
     cited = {one.evidence for one in answer.citations}
@@ -132,7 +132,7 @@ def _passages_cited_before(run: Run) -> frozenset[str]:
 
 
 def names_topic(passage: Passage) -> bool:
-    """Return whether a passage is below a heading that says what it is about, and says something itself."""
+    """Return whether a passage is long enough and its heading names a topic."""
     topic = topic_of(passage)
     plain = topic.casefold().strip(" .:")
     named = bool(plain) and plain not in _OF_NO_TOPIC and plain != passage.title.casefold()
@@ -141,19 +141,19 @@ def names_topic(passage: Passage) -> bool:
 
 
 def _stands_alone(passage: Passage) -> bool:
-    """Return whether a heading says what it is about without the title of its document."""
+    """Return whether a heading is clear without its document's title."""
     topic = topic_of(passage)
     return topic.endswith("?") or _LEANS_ON_TITLE.match(topic) is None
 
 
 def topic_of(passage: Passage) -> str:
-    """Return the innermost heading without its number; empty where there is none."""
+    """Return the innermost heading without its number; empty if there is none."""
     heading = passage.heading[-1] if passage.heading else ""
     return _NUMBERING.sub("", " ".join(heading.split())).strip(" :")
 
 
 async def _is_answered_by(run: Run, question: str, item: Evidence) -> bool:
-    """Return whether this passage answers the question, as the reasoner that needs no model grades it."""
+    """Return whether this passage answers the question, as graded by the reasoner that needs no model."""
     grader = run.deps.quote_fallback or run.deps.reasoner
     asked = replace(run.inquiry, question=question, plan=Investigate(question, (question,)), fast_path=False)
     (grade,) = await grader.grade(asked, [item], run.meter)

@@ -1,4 +1,4 @@
-"""What newcomers are shown: the help, in lines that every platform renders, and example questions."""
+"""Help for new users: the help text, in lines that every platform renders, and example questions."""
 
 import logging
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ SETTINGS_BY_COMMAND = "Admins open the settings of a channel with `/footnote set
 
 
 MOST = 3
-TRIED = 24  # documents that are looked into
+TRIED = 24  # documents to check
 HANDY = 80  # characters; longer questions come last
 _KEPT = 500  # documents whose question is remembered
 
@@ -66,7 +66,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question that one document answers; ``is_heading`` where its author wrote it so."""
+    """A question that one document answers; ``is_heading`` if its author wrote it as a heading."""
 
     question: str
     is_heading: bool
@@ -74,13 +74,13 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class ExampleQuestions:
-    """Suggests questions that the documents of a caller answer, each from another document."""
+    """Suggests questions that the caller's documents answer, each from another document."""
 
     queries: KnowledgeQueries
     _known: "LRUCache[tuple[str, str], tuple[Example, ...]]" = field(default_factory=lambda: LRUCache(_KEPT))
 
     async def suggest(self, caller: Caller) -> tuple[str, ...]:
-        """Return at most ``MOST`` questions; none where the documents have no headings or cannot be read now."""
+        """Return at most ``MOST`` questions; none if the documents have no headings or cannot be read now."""
         found: list[Example] = []
         try:
             documents = await self.queries.documents(*await self.queries.visible(caller))
@@ -100,7 +100,7 @@ class ExampleQuestions:
 
 
 def _examples_from(passages: Sequence[Passage]) -> tuple[Example, ...]:
-    """Return the question of one passage, best one that a heading asks; nothing where no heading names a topic."""
+    """Return one passage's question, preferably one that a heading asks; none if no heading names a topic."""
     named = [passage for passage in passages if names_topic(passage)]
     asking = [passage for passage in named if topic_of(passage).endswith("?")]
     return (Example(follow_up_on((asking or named)[0]).question, bool(asking)),) if named else ()

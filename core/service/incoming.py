@@ -1,6 +1,6 @@
-"""What platforms put into the inbox: messages, choices and deletions, and what was missed while disconnected.
+"""What platforms put into the inbox: messages, choices, deletions, and messages missed while disconnected.
 
-Nothing here is trusted state: rights and audience are looked up by the worker, through the platform, when it works.
+Nothing here is trusted. The worker looks rights and audience up through the platform when it processes a delivery.
 """
 
 import logging
@@ -30,7 +30,7 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
 def delivery(delivery_id: str, incoming: Incoming | Deletion) -> Delivery:
-    """Return the inbox's envelope for something incoming."""
+    """Return the inbox envelope for an incoming message, choice, expiry or deletion."""
     source = incoming.question if isinstance(incoming, Expiry | Deletion) else incoming
     person = source.person if isinstance(source, IncomingChoice) else source.asker
     return Delivery(
@@ -56,9 +56,9 @@ log = logging.getLogger(__name__)
 
 
 async def take_in_deletion(message_states: MessageStateStore, inbox: Inbox, question: IncomingMessage) -> None:
-    """Take in that this message was deleted. Raises StoreUnavailable when it could not be kept.
+    """Store that this message was deleted. Raises StoreUnavailable when that fails.
 
-    What nobody asked us, and nothing was shown for, is not kept.
+    A message that did not address us and has no shown answer is ignored.
     """
     thread = str(question.thread)
     await message_states.request_cancel(thread, question.id, CancelReason.DELETED)
@@ -67,20 +67,20 @@ async def take_in_deletion(message_states: MessageStateStore, inbox: Inbox, ques
         return
     try:
         await inbox.put(delivery(f"{thread}:{question.id}:deleted", Deletion(question)))
-    except Busy as busy:  # its writer has too many questions waiting; the call holds for an hour
+    except Busy as busy:  # its writer has too many questions waiting; the cancel request lasts an hour
         log.warning("deletion_not_kept", extra={"reason": str(busy)})
 
 
-MOST_PLACES = 100  # looked back on; those where we were spoken to last come first
+MOST_PLACES = 100  # checked for missed messages, the most recently active first
 MOST_NOTED = 10 * MOST_PLACES
-LONGEST_SECONDS = 23 * 3600.0  # looked back; for a day a delivery is known again by its id
-DEAF_SECONDS = 60.0  # for which a connection may have told us nothing before that was noticed
+LONGEST_SECONDS = 23 * 3600.0  # looked back at most; deliveries are deduplicated by id for a day
+DEAF_SECONDS = 60.0  # a dead connection may go unnoticed this long
 NOTE_SECONDS = 600.0  # between two notes about the same place
 
 
 @dataclass(frozen=True, slots=True)
 class MissedPeriod:
-    """What we may have missed: ``since`` is in seconds since the epoch; the places are as they were noted."""
+    """The period that we may have missed. ``since`` is in seconds since the epoch; the places are as recorded."""
 
     since: float
     places: tuple[str, ...]
@@ -89,9 +89,9 @@ class MissedPeriod:
 
 @dataclass(frozen=True, kw_only=True)
 class ActivePlace(Record, place="{platform}/heard", subject="places", entry="{name}"):
-    """A place where we were spoken to, as its platform finds it again, and when: seconds since the epoch.
+    """A place where people addressed us, by its platform's name, and when (seconds since the epoch).
 
-    It goes with the conversation that was held there, and with the person, if it was held with one alone.
+    It is deleted with its conversation and, if that was with one person alone, with that person.
     """
 
     platform: str
@@ -103,14 +103,14 @@ class ActivePlace(Record, place="{platform}/heard", subject="places", entry="{na
 
 @dataclass(frozen=True, kw_only=True)
 class BackfillCursor(Record, place="{platform}/heard", subject="until", installation=True):
-    """Until when a platform told us everything: seconds since the epoch."""
+    """The time until which a platform sent us everything, in seconds since the epoch."""
 
     platform: str
     at: float = 0.0
 
 
 class BackfillPlaces:
-    """The places of one platform. A place is named as the platform finds it again: a channel, or a thread in it."""
+    """The active places of one platform, each named as the platform finds it: a channel, or a thread in it."""
 
     def __init__(
         self, message_states: MessageStateStore, platform: str, *, now: Callable[[], float] = time.time
@@ -121,7 +121,7 @@ class BackfillPlaces:
         self._noted: TTLCache[str, None] = TTLCache(MOST_NOTED, NOTE_SECONDS, timer=now)
 
     async def record_question(self, question: IncomingMessage, *places: str) -> None:
-        """We were asked this there. Raises StoreUnavailable."""
+        """Record that somebody asked us in these places. Raises StoreUnavailable."""
         now = self._now()
         news = [place for place in places if place not in self._noted]
         if not news:
@@ -132,11 +132,11 @@ class BackfillPlaces:
         self._noted.update(dict.fromkeys(news))
 
     async def advance_cursor(self, at: float | None = None) -> None:
-        """Until now, or until then, we heard everything. Raises StoreUnavailable."""
+        """Record that we received everything until ``at``, or until now. Raises StoreUnavailable."""
         await self._message_states.save(BackfillCursor(platform=self._platform, at=at or self._now()))
 
     async def missed_period(self, most: int = MOST_PLACES) -> MissedPeriod | None:
-        """Return what to look back on; None if we never listened before. Raises StoreUnavailable."""
+        """Return the period and places to check for missed messages; None at first start. Raises StoreUnavailable."""
         until = await self._message_states.read(BackfillCursor(platform=self._platform))
         if until is None or not until.at:
             return None

@@ -12,7 +12,7 @@ from core.model.errors import AlreadyDone, NotFound
 from core.model.json_codec import to_json
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.kept_commands import KeptCommand, KeptCommands
-from core.service.one_time_use import LOST_SECONDS, PressOutcome
+from core.service.one_time_use import LOST_SECONDS, OneTimeUses, PressOutcome
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.stores import InProcessAudit, InProcessState
@@ -55,6 +55,13 @@ RECORDS = {
 @pytest.fixture(params=RECORDS)
 def shop(request: pytest.FixtureRequest) -> Shop:
     return Shop(*RECORDS[request.param], InProcessState(), InProcessAudit(), ManualClock())
+
+
+async def test_what_nobody_opened_is_kept_whole_while_it_is_done(shop: Shop) -> None:
+    messages = InProcessMessageStateStore(shop.state)
+    use = replace(shop.once, id="done-once")
+    async with OneTimeUses(messages, lambda: 5.0).once(use, ""):
+        assert await messages.read(use) == replace(use, taken=5.0)
 
 
 async def test_of_many_presses_one_counts(shop: Shop) -> None:

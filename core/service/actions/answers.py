@@ -40,7 +40,7 @@ class Quotes:
 
 @dataclass(frozen=True, kw_only=True)
 class OncePerAnswer(OneTimeUse):
-    """Something that is done once about an answer."""
+    """An action that can be done once for each answer."""
 
     thread: ThreadKey = field(metadata=THREAD)
     trace: str
@@ -49,17 +49,17 @@ class OncePerAnswer(OneTimeUse):
 
 @dataclass(frozen=True, kw_only=True)
 class Handoff(OncePerAnswer, place="{thread}", subject="handoff:{trace}"):
-    """A person was asked to look at an answer."""
+    """The record that a person was asked to look at an answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Share(OncePerAnswer, place="{thread}", subject="shared:{trace}"):
-    """A private answer was shown to its channel."""
+    """The record that a private answer was shared with its channel."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FollowUpRequest(OncePerAnswer, place="{thread}", subject="follow-up:{trace}:{number}"):
-    """What was suggested below an answer has been asked."""
+    """The record that a suggestion below an answer was asked."""
 
     number: int
 
@@ -91,7 +91,7 @@ class AnswerActions:
         return turn
 
     async def quotes(self, thread: ThreadKey, trace_id: str, audience: Audience) -> Quotes:
-        """Return the passages behind an answer, as far as this reader may see their bases now. Raises NotFound."""
+        """Return the passages behind an answer from bases that this reader may see now. Raises NotFound."""
         turn, visible = await self.find(thread, trace_id), await self.bases.names(audience)
         shown = tuple(source for source in turn.citations if source.knowledge_base in visible)
         return Quotes(turn.question, shown, len(turn.citations) - len(shown))
@@ -99,14 +99,14 @@ class AnswerActions:
     async def explain(
         self, thread: ThreadKey, audience: Audience, trace_id: str = "", *, asker: str = ""
     ) -> Explanation:
-        """Return how an answer came about, as ``explain_answer`` tells it to this audience. Raises NotFound."""
+        """Return how an answer came about, as ``explain_answer`` shows it to this audience. Raises NotFound."""
         visible = await self.bases.names(audience)
         return await explain_answer(self.memory, self.trace_store, thread, visible, trace_id=trace_id, asker=asker)
 
     async def rate(
         self, thread: ThreadKey, trace_id: str, person: Person, *, helpful: bool, reason: str = ""
     ) -> Feedback:
-        """Keep what someone thought of an answer, with all that is needed to judge it later. Raises NotFound."""
+        """Store a person's rating of an answer with everything needed to judge it later. Raises NotFound."""
         turn = await self.find(thread, trace_id)
         rating = Feedback(
             trace_id=trace_id,
@@ -120,7 +120,7 @@ class AnswerActions:
             thread=str(thread),
         )
         earlier = await self.feedback.keep(rating)
-        if earlier is None or earlier.helpful != helpful:  # people are counted, not presses
+        if earlier is None or earlier.helpful != helpful:  # count people, not presses
             taken_back = -1 if earlier is not None else 0
             await self.trace_store.count(
                 UsageCounts(helpful=1, unhelpful=taken_back)
@@ -133,7 +133,7 @@ class AnswerActions:
     async def hand_over(
         self, thread: ThreadKey, trace_id: str, person: Person, audience: Audience
     ) -> AsyncIterator[Turn]:
-        """Have a person asked to look at an answer, once: the caller asks them within.
+        """Yield an answer once, so that the caller can ask a person to look at it inside the context.
 
         Raises NotFound when the answer no longer exists or this audience may not read it, and AlreadyDone.
         """
@@ -147,9 +147,9 @@ class AnswerActions:
             yield turn
 
     async def tell_owner(self, thread: ThreadKey, trace_id: str, person: Person, reader: Audience) -> None:
-        """Have admins decide which of the two sources that differ in an answer is right.
+        """Ask admins to decide which of the two sources that differ in an answer is right.
 
-        Raises NotFound when they are no longer known or this reader may not read both, AlreadyDone, and Busy.
+        Raises NotFound when the sources are no longer known or this reader may not read both, AlreadyDone, and Busy.
         """
         turn = await self.read(thread, trace_id, reader)
         sides = disputed_sources(await self.trace_store.trace(trace_id))
@@ -161,12 +161,10 @@ class AnswerActions:
     async def share(
         self, thread: ThreadKey, trace_id: str, person: Person, audience: Callable[[], Awaitable[Audience]]
     ) -> AsyncIterator[Turn]:
-        """Have a private answer shown to this audience, once: the caller shows it within.
+        """Yield a private answer once, so that the caller can show it to this audience inside the context.
 
-        The audience is looked up only for who may share.
-
-        Raises NotFound if not everybody may read it, Denied, on record, for another person than the asker,
-        and AlreadyDone.
+        The audience is looked up only if this person may share. Raises NotFound if not everybody in it may read the
+        answer, and AlreadyDone. Raises Denied, and records it, if this person is not the asker.
         """
         turn = await self.find(thread, trace_id)
         if turn.asker.id != person.id:
@@ -181,10 +179,10 @@ class AnswerActions:
     async def ask_follow_up(
         self, thread: ThreadKey, trace_id: str, number: int, person: Person, reader: Audience
     ) -> AsyncIterator[FollowUp]:
-        """Have a suggestion below an answer asked, once: the caller puts its question in line within.
+        """Yield a suggestion below an answer once, so that the caller can enqueue it inside the context.
 
-        ``number`` counts from 1. Raises NotFound when it no longer exists or this reader may not read the answer, and
-        AlreadyDone.
+        ``number`` counts from 1. Raises NotFound when the suggestion no longer exists or this reader may not read the
+        answer, and AlreadyDone.
         """
         await self.read(thread, trace_id, reader)
         suggestions = follow_ups_in(await self.trace_store.trace(trace_id))

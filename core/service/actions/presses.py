@@ -1,7 +1,7 @@
-"""The buttons below an answer: a row each says its label, when it is offered and what a press does, for every client.
+"""Buttons below an answer for every client: each button's label, when it is offered, and what a press does.
 
-A client shows the buttons that ``buttons_below`` names, says who pressed one (``AnswerPress``), and renders what
-``press_button`` leads to. A new button is an ``AnswerButton``, its row in ``ROWS`` and, if need be, its outcome: type
+A client shows the buttons that ``buttons_below`` names, says who pressed one (``AnswerPress``), and renders the result
+of ``press_button``. A new button needs an ``AnswerButton``, a row in ``ROWS`` and, if necessary, an outcome. Type
 checking then names every client that does not show it yet.
 """
 
@@ -19,7 +19,7 @@ LookUp = Callable[[], Awaitable[Audience]]
 
 
 class AnswerButton(StrEnum):
-    """A button of an answer; its value is kept in buttons that outlive a restart."""
+    """A button of an answer. Its value is stored in posted buttons, which outlive a restart."""
 
     QUOTES = "quotes"
     WHY = "why"
@@ -35,19 +35,19 @@ RATINGS = frozenset({AnswerButton.HELPFUL, AnswerButton.UNHELPFUL})
 
 @dataclass(frozen=True, slots=True)
 class AnswerPress:
-    """Who pressed a button of which answer. Audiences are looked up on the platform's side, once they matter."""
+    """Who pressed a button on an answer. The platform looks the audiences up when they are needed."""
 
     thread: ThreadKey
     trace_id: str
     person: Person
     reader: LookUp  # what this person may read
-    place: LookUp  # what everybody in the place may read
+    place: LookUp  # what everybody in this place may read
     reason: str = ""  # for a rating
 
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """Thank them; who was not helped may be asked why."""
+    """Thank the person. Someone whom the answer did not help may be asked why."""
 
     helpful: bool
 
@@ -61,7 +61,7 @@ class HandedOver:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Show this answer to the place."""
+    """Show this answer to everybody in the place."""
 
     turn: Turn
 
@@ -76,7 +76,7 @@ PressResult = Quotes | Explanation | Rated | HandedOver | Shared | OwnerTold
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """An answer with buttons below it. ``handoff``: there is somebody to ask; ``private``: only the asker sees it."""
+    """An answer with buttons below it. ``handoff``: there is somebody to ask. ``private``: only the asker sees it."""
 
     answer: Answer
     handoff: bool = False
@@ -158,7 +158,7 @@ def buttons_below(answer: Answer, *, handoff: bool = False, private: bool = Fals
 def press_button(
     answers: AnswerActions, button: AnswerButton, press: AnswerPress
 ) -> AbstractAsyncContextManager[PressResult]:
-    """Do what this button means. The caller shows the outcome within: if that fails, it may be pressed again.
+    """Run a button's action. The caller shows the outcome inside the context; if that fails, it can be pressed again.
 
     Raises NotFound, Denied and AlreadyDone.
     """

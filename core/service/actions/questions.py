@@ -1,6 +1,6 @@
-"""Acting on questions: stop one, choose at its checkpoint, have an edited one answered again.
+"""Actions on questions: stop one, choose at its checkpoint, or answer an edited one again.
 
-The person who asked may, and an admin where it says so. The audit records who was refused.
+The asker may act, and where stated an admin may too. Refusals are recorded in the audit log.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -28,24 +28,24 @@ from core.service.actions.wording import (
 from core.service.incoming import delivery
 from core.service.one_time_use import OneTimeUse, OneTimeUses
 
-LONGEST_LABEL = 300  # characters of what a card says was chosen
-IsAdmin = Callable[[], Awaitable[bool]]  # whether who pressed is an admin, looked up by the platform when it matters
+LONGEST_LABEL = 300  # characters of the chosen label on a card
+IsAdmin = Callable[[], Awaitable[bool]]  # the platform looks up whether the person is an admin
 
 
 async def may_act(person: Person, asker: str, is_admin: IsAdmin) -> bool:
-    """Whether this person may act on what ``asker``, an id, asked; who is an admin is looked up for others alone."""
+    """Return whether this person may act on a question of ``asker`` (an id). Looks up admins only for other people."""
     return person.id == asker or await is_admin()
 
 
 async def refuse(audit: Audit, person: Person, action: str, target: str, refusal: str) -> Denied:
-    """Return what to raise, in these words, when somebody tried what they may not; it is on record by then."""
+    """Record that this person tried something they may not do; return the Denied error to raise."""
     await audit.record(person.id, action, target, allowed=False)
     return Denied(refusal)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatedQuestion(OneTimeUse, place="{thread}", subject="again:{message}"):
-    """A question that was edited after its answer has been put again."""
+    """The record that a question was asked again after it was edited."""
 
     thread: ThreadKey = field(metadata=THREAD)
     message: str
@@ -54,7 +54,7 @@ class RepeatedQuestion(OneTimeUse, place="{thread}", subject="again:{message}"):
 
 @dataclass(frozen=True, slots=True)
 class QuestionActions:
-    """What people can do with questions that are worked on, wait at a checkpoint, or were edited."""
+    """Actions on questions that are in progress, wait at a checkpoint, or were edited."""
 
     checkpoints: Checkpoints
     message_states: MessageStateStore
@@ -62,9 +62,9 @@ class QuestionActions:
     audit: Audit
 
     async def stop(self, question: QuestionState, person: Person, is_admin: IsAdmin) -> None:
-        """Ask for the end of this question; what was found is offered. Only its address has to be given.
+        """Request that this question stops; what was found so far is offered. Only thread and message are needed.
 
-        Raises NotFound when nobody is at it any more, and Denied, on record, for who may not.
+        Raises NotFound when nobody works on it any more. Raises Denied, and records it, if this person may not stop it.
         """
         state = await self.message_states.read(question)
         if state is None or not state.is_worked_on:
@@ -76,9 +76,9 @@ class QuestionActions:
     async def find_choice(
         self, checkpoint_id: str, choice_id: str, person: Person, is_admin: IsAdmin, thread: ThreadKey | None = None
     ) -> tuple[ParkedInquiry, Choice]:
-        """Return a choice that can still be made, by this person; in this thread, where the platform says which it is.
+        """Return a choice that this person can still make, in this thread if the platform knows it.
 
-        Raises NotFound when it cannot be made any more, and Denied, on record, for who may not.
+        Raises NotFound when it can no longer be made. Raises Denied, and records it, if this person may not choose.
         """
         parked = await self.checkpoints.read(checkpoint_id) if checkpoint_id else None
         choice = parked.checkpoint.choice(choice_id) if parked is not None else None
@@ -89,25 +89,24 @@ class QuestionActions:
         return parked, choice
 
     async def enqueue_choice(self, delivery_id: str, made: IncomingChoice, label: str, *beside: Record) -> bool:
-        """Put a choice in line and note what its card says of it; False when this delivery was in line before.
+        """Enqueue a choice and store its label for the card; return False if this delivery is already enqueued.
 
-        Of two different choices that come at once the first is made, and the other raises NotFound: card and answer
-        name the same. ``beside`` is kept with it. Raises Busy when this person has too many waiting, and
-        StoreUnavailable.
+        If two different choices arrive at once, the first wins and the other raises NotFound, so card and answer agree.
+        ``beside`` is stored with it. Raises Busy when this person has too many waiting, and StoreUnavailable.
         """
         card = await keep_chosen(self.message_states, made.thread, made.checkpoint, label)
         await self.message_states.save(*beside)
         try:
             return await self.inbox.put(delivery(delivery_id, made))
-        except Unavailable:  # it can be pressed again, and so can another
+        except Unavailable:  # this choice, or another, can be pressed again
             await self.message_states.save(replace(card, chosen=""), was=card)
             raise
 
     @asynccontextmanager
     async def repeat(self, state: QuestionState, person: Person) -> AsyncIterator[IncomingMessage]:
-        """Have a question answered as it reads now: the caller puts it in line within.
+        """Yield an edited question, so that the caller can enqueue its new text inside the context.
 
-        ``state`` names the question. Raises NotFound when it is not kept, Denied for anybody but its writer, and
+        ``state`` identifies the question. Raises NotFound when it is not stored, Denied for anybody but its writer, and
         AlreadyDone.
         """
         kept = await self.message_states.read(state)
@@ -123,9 +122,9 @@ class QuestionActions:
 async def keep_chosen(
     message_states: MessageStateStore, thread: ThreadKey, checkpoint: str, label: str
 ) -> CheckpointState:
-    """Keep what was chosen of a card, pressed or typed, and return the card's record.
+    """Store the choice made on a card, pressed or typed, and return the card's record.
 
-    Raises NotFound when another choice was kept before, and StoreUnavailable.
+    Raises NotFound when another choice was stored before, and StoreUnavailable.
     """
     blank = CheckpointState(thread=thread, checkpoint=checkpoint)
     card = await message_states.read(blank) or blank

@@ -1,8 +1,7 @@
-"""What people can do beside asking, the same on every platform: one service for each thing, handed over together.
+"""Everything people can do besides asking, the same on every platform.
 
-Each right is checked in the service it belongs to, and what was refused is on record. Who someone is and what they may
-see is the platform's to say: it passes the audience, and who is an admin, looked up on its own server side, never taken
-from a button.
+Each service checks the rights for its own actions and records refusals. The platform looks up who a person is, whether
+they are an admin and what they may see. It does so on the server and never trusts a button for it.
 """
 
 from dataclasses import dataclass
@@ -27,30 +26,30 @@ from core.service.disputes.decisions import DisputeReports
 from core.service.person_answers import PersonAnswers
 from core.service.visibility import VisibleBases
 
-MOST_THREADS, MOST_RECENT = 20, 5  # that are looked through, and that are shown, of what somebody asked
+MOST_THREADS, MOST_RECENT = 20, 5  # turns searched, and questions shown
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryControls:
-    """Mutes and forgets, and says what somebody asked."""
+    """Mute threads, delete what is stored, and list what a person asked."""
 
     memory: Memory
     audit: Audit
-    person_answers: PersonAnswers | None = None  # None where no knowledge is managed
+    person_answers: PersonAnswers | None = None  # None where no knowledge bases are managed
 
     async def recent_questions(self, person: Person, platform: str, space: str) -> tuple[AskedQuestion, ...]:
-        """Return what this person asked last in one workspace or server, the newest first, one a thread."""
+        """Return this person's latest questions in one workspace or server, newest first, one for each thread."""
         asked = await self.memory.questions_of(person.id, MOST_THREADS)
         here = [one for one in asked if (one.thread.platform, one.thread.space) == (platform, space)]
         return tuple({one.thread: one for one in reversed(here)}.values())[::-1][:MOST_RECENT]
 
     async def mute(self, thread: ThreadKey, *, muted: bool) -> ThreadMuted:
-        """Keep quiet in a thread, or speak again."""
+        """Mute or unmute a thread."""
         await self.memory.mute(thread, muted)
         return ThreadMuted(muted)
 
     async def forget_thread(self, thread: ThreadKey, person: Person, *, is_admin: bool) -> ThreadForgotten:
-        """Remove a thread's memory. Raises Denied when others asked there too and this is no admin; it is on record."""
+        """Delete a thread's memory. Raises Denied, and records it, if others asked there and this is no admin."""
         turns = (await self.memory.recall(thread)).turns
         allowed = is_admin or all(turn.asker.id == person.id for turn in turns)
         await self.audit.record(person.id, "forget thread", str(thread), allowed=allowed)
@@ -59,7 +58,7 @@ class MemoryControls:
         return ThreadForgotten(was_kept=await self.memory.forget_thread(thread))
 
     async def forget_person(self, person: Person) -> PersonForgotten:
-        """Remove everything this person asked, and their answers that were kept; they may always."""
+        """Delete everything this person asked and their stored answers. Everybody may do this for themselves."""
         answers = await self.person_answers.forget(person.id) if self.person_answers is not None else 0
         count = await self.memory.forget_person(person.id)
         await self.audit.record(person.id, "forget person", person.id, allowed=True, detail=f"{count} turns")
@@ -78,7 +77,7 @@ class KnowledgeBaseSummary:
 class SystemStatus:
     """How the installation is doing, for admins."""
 
-    waiting: int  # questions in line or under way
+    waiting: int  # questions queued or in progress
     usage: UsageCounts
 
 
@@ -100,13 +99,13 @@ class InstallationOverview:
         )
 
     async def system_status(self) -> SystemStatus:
-        """Return how many questions wait, and what became of the others."""
+        """Return how many questions wait, and the usage counts."""
         return SystemStatus(await self.inbox.count_waiting(), await self.trace_store.counts())
 
 
 @dataclass(frozen=True, slots=True)
 class UserActions:
-    """Everything that people can do beside asking."""
+    """Everything that people can do besides asking."""
 
     questions: QuestionActions
     answers: AnswerActions
@@ -135,7 +134,7 @@ class UserActions:
         preview: Preview | None = None,
         person_answers: PersonAnswers | None = None,
     ) -> "UserActions":
-        """Return all of them, over these stores; ``defaults`` are the settings of places where nothing was chosen."""
+        """Build all services over these stores. ``defaults`` are the settings of places where nothing was chosen."""
         bases = VisibleBases(catalog)
         return cls(
             questions=QuestionActions(checkpoints, message_states, inbox, audit),

@@ -1,4 +1,4 @@
-"""What people did to an answer or a thread, and what they read about it, the same in all clients."""
+"""Outcomes of actions on an answer or a thread, and their text, the same in all clients."""
 
 from dataclasses import dataclass
 from typing import assert_never
@@ -8,21 +8,21 @@ from core.service.explanations import Explanation
 
 @dataclass(frozen=True, slots=True)
 class ThreadMuted:
-    """A thread in which nothing is said any more, or, not ``muted``, in which something is said again."""
+    """The bot is silent in this thread; with ``muted`` False it answers again."""
 
     muted: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadForgotten:
-    """What was kept of a thread was deleted; ``was_kept`` is whether there was anything."""
+    """The stored memory of a thread was deleted. ``was_kept`` is False if there was none."""
 
     was_kept: bool
 
 
 @dataclass(frozen=True, slots=True)
 class PersonForgotten:
-    """Everything that a person asked was deleted: so many questions, and so many answers of theirs that were kept."""
+    """Everything that a person asked was deleted: the number of questions, and of their stored answers."""
 
     questions: int
     answers: int = 0
@@ -60,13 +60,13 @@ STAYS = (
 
 
 def explanation_text(explanation: Explanation) -> str:
-    """Return how an answer came about, for a client that shows lines: the question, then a line for each step."""
+    """Return how an answer came about as plain text: the question, then one line for each step."""
     steps = (*explanation.steps, f"Trace {explanation.trace_id}.")
     return "\n".join([f"“{explanation.question}”", *(f"• {step}" for step in steps)])
 
 
 def outcome_text(outcome: ActionOutcome, thread: str = THIS_THREAD) -> str:
-    """Return an outcome in plain words; ``thread`` names or links the thread that it is about."""
+    """Return an outcome in plain words. ``thread`` names or links its thread."""
     match outcome:
         case ThreadMuted(muted):
             silent = f"I stay silent in {thread} now. Write `unmute` there or mention me when you want me back."

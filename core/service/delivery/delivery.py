@@ -1,7 +1,8 @@
-"""The delivery of one answer, on every chat platform: first sign, progress, end, and what is left after a crash.
+"""Delivery of one answer on every chat platform: first sign, progress, end, and recovery after a crash.
 
-Each stage is kept before it is relied on, and every edit first makes sure that no other worker has taken the question
-over. A worker that takes over edits what is there; what was posted but not kept is looked for.
+Each stage is stored before it is relied on. Before every edit, the delivery checks that no other worker has taken the
+question over. A worker that takes over edits the existing messages, and searches for one that was posted but not
+stored.
 """
 
 import logging
@@ -40,7 +41,7 @@ log = logging.getLogger(__name__)
 
 
 class AnswerDelivery(Generic[Payload]):
-    """``core.ports.answer_view.AnswerView`` over one platform's surface. ``mode`` is how the question is answered."""
+    """``core.ports.answer_view.AnswerView`` over one platform's surface. ``mode`` is the question's reply mode."""
 
     def __init__(
         self,
@@ -78,7 +79,7 @@ class AnswerDelivery(Generic[Payload]):
     # --- the beginning
 
     async def open(self) -> None:
-        """Show the first sign, or take up what an earlier worker or an earlier choice left."""
+        """Show the first sign, or resume what an earlier worker or choice left."""
         try:
             said = await self._hooks.prepare()
         except Superseded:
@@ -91,7 +92,7 @@ class AnswerDelivery(Generic[Payload]):
         if self._is_blind:
             await self._open_blindly(stage)
             return
-        if self._surface.home is not None and self._kept.mode:  # it had to move: nothing more is shown where it was
+        if self._surface.home is not None and self._kept.mode:  # the answer moved: show nothing more in its old place
             self._progress.final_only = True
             return
         if stage is AnswerStage.OFFERED and self._manners.keeps_card:
@@ -104,7 +105,7 @@ class AnswerDelivery(Generic[Payload]):
         await self._hooks.shown(None)
 
     async def _leave_card(self) -> None:
-        """Take the choices off the card that led here, unless that was done when one was made."""
+        """Remove the choices from the card that led here, unless that was done when the choice was made."""
         try:
             if (payload := await self._hooks.left_card()) is not None:
                 await self._messages.close_card(payload)
@@ -112,7 +113,7 @@ class AnswerDelivery(Generic[Payload]):
             log.info("card_not_settled", extra={"reason": str(error)})
 
     async def _begin(self) -> None:
-        """Show a first sign below whatever is there: a stream where there can be one."""
+        """Post a first sign below all earlier messages, as a stream if possible."""
         kept = self._kept
         if self._manners.keeps_card and kept.first:
             kept = replace(kept, cards=(*kept.cards, kept.first), first="")
@@ -128,7 +129,7 @@ class AnswerDelivery(Generic[Payload]):
         await self._show_sign()
 
     async def _resume(self, stage: AnswerStage) -> None:
-        """Take up the first message that is there. An answer that may be in it is changed only at the end."""
+        """Resume the existing first message. If it may already hold an answer, change it only at the end."""
         is_done = stage is AnswerStage.DONE and not self._manners.optional_sign
         self._progress.final_only = stage is AnswerStage.ENDING or is_done
         kept = self._kept if self._progress.final_only else replace(self._kept, stage=AnswerStage.WORKING)
@@ -142,10 +143,10 @@ class AnswerDelivery(Generic[Payload]):
         if self._progress.final_only:
             return
         shown = await self._pacing.run(lambda: self._messages.show_sign(self._progress.render))
-        self._progress.final_only = not shown and not self._manners.optional_sign  # the end finds a way
+        self._progress.final_only = not shown and not self._manners.optional_sign  # the end tries other places
 
     async def _find_lost(self, stage: AnswerStage) -> bool:
-        """Whether a first message is found that was about to be posted when an earlier worker stopped."""
+        """Return whether a first message is found that an earlier worker was about to post when it stopped."""
         if stage not in {AnswerStage.WORKING, AnswerStage.ENDING}:
             return False
         known = (*self._kept.cards, *self._kept.messages)
@@ -155,7 +156,7 @@ class AnswerDelivery(Generic[Payload]):
         return bool(found)
 
     async def _open_blindly(self, stage: AnswerStage) -> None:
-        """Tell the asker, once, that the answer comes: nothing tells later whether they were told."""
+        """Tell the asker once that the answer is coming; this cannot be verified later."""
         self._progress.final_only = True
         if stage not in {AnswerStage.UNSEEN, AnswerStage.OFFERED}:
             return
@@ -168,7 +169,7 @@ class AnswerDelivery(Generic[Payload]):
     # --- in between
 
     async def step(self, step: Step) -> None:
-        """Show or replace a line of the timeline."""
+        """Show or replace a step of the timeline."""
         self._progress.step(step)
 
     async def write(self, text: str) -> None:
@@ -180,30 +181,30 @@ class AnswerDelivery(Generic[Payload]):
         self._progress.rewrite(reason)
 
     async def notice(self, text: str) -> None:
-        """Say something beside the answer."""
+        """Show a notice beside the answer."""
         self._progress.notice(text)
 
     # --- the end
 
     async def conclude(self, answer: Answer, trace_id: str) -> None:
-        """Show the whole answer with its sources and buttons, in place of everything shown so far."""
+        """Replace everything shown so far with the whole answer, its sources and buttons."""
         await self._end(Concluded(answer, trace_id or self._trace_id), answer.outcome)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
-        """Show a checkpoint's card. One that is shown again begins no run that would name its trace."""
+        """Show a checkpoint's card. A card that is shown again starts no run that would name its trace."""
         await self._end(Offered(checkpoint, answer, trace_id or self._trace_id), answer.outcome)
 
     async def fail(self, message: str, trace_id: str) -> None:
-        """Say that it did not work. A question that was edited again belongs to the newer delivery: nothing is said."""
+        """Show a failure. If the question was edited again, it belongs to the newer delivery, and nothing is shown."""
         if not self._is_superseded:
             await self._end(Failed(message, trace_id), "")
 
     async def close(self) -> None:
-        """Show nothing that still waits; an edit that is under way comes before whatever is shown next."""
+        """Drop updates that wait, and let an edit in flight finish before the next one."""
         await self._pacing.stop()
 
     async def _end(self, end: End, outcome: str) -> None:
-        """Show the end in the first place that takes it, as the last edit, and keep that it is there."""
+        """Show the end in the first place that accepts it, as the last edit, and store that it is there."""
         await self._hooks.ending(end, self._progress.work)
         if self._is_blind:
             await self.close()
@@ -216,7 +217,7 @@ class AnswerDelivery(Generic[Payload]):
         await self._hooks.shown(end)
 
     async def _show_end(self, end: End) -> None:
-        """Show the end. Called again, it edits the same messages."""
+        """Show the end. Calling it again edits the same messages."""
         resumed = self._kept.stage is AnswerStage.ENDING
         await self._message_state.keep(replace(self._kept, stage=AnswerStage.ENDING))
         if await self._progress.end_stream(end):
@@ -236,7 +237,7 @@ class AnswerDelivery(Generic[Payload]):
         await self._messages.conclude(lambda place: self._renderer.end(end, work, place), resumed=resumed)
 
     async def _say_why_not(self, refused: CallRefused, end: End) -> None:
-        """No place takes the end. If the answer itself is refused, that much is said; else the log has it."""
+        """Log that no place accepts the end. If the answer itself is rejected, try to show a failure instead."""
         log.warning("end_not_shown", extra={"trace_id": end.trace_id, "reason": str(refused)})
         if refused.refusal is Refusal.REJECTED:
             try:
@@ -251,9 +252,9 @@ class AnswerDelivery(Generic[Payload]):
     # --- later
 
     async def close_card(self, card: Checkpoint) -> None:
-        """Take the choices off a card whose time is over, where it is. Raises PlatformUnavailable."""
+        """Remove the choices from an expired card, in its place. Raises PlatformUnavailable."""
         await self._messages.close_card(self._renderer.closed_card(card))
 
     async def withdraw(self) -> None:
-        """Remove everything that was posted; again, it changes nothing. Raises PlatformUnavailable."""
+        """Remove everything that was posted. Idempotent. Raises PlatformUnavailable."""
         await self._messages.withdraw()

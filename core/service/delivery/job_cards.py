@@ -1,8 +1,9 @@
 """Delivery of job cards: one message for each job, edited while the job runs.
 
-The newest state is stored before it is shown. Any process may edit the card, and of two that edit at once the newest
-state wins. That a job is over is owed until it is shown, by this process or another. The card of a process that died
-before it posted one is posted by whoever shows the job next; an end that a card does not take is posted separately.
+The newest state is stored before it is shown. Any process may edit the card; if two edit at once, the newest state
+wins. The end of a job stays pending until this or another process has shown it. If a process dies before it posts a
+card, the next process that shows the job posts it. If a card does not accept the end, the end is posted as a separate
+message.
 """
 
 import asyncio
@@ -24,18 +25,18 @@ from core.service.kb.summaries import JobSummary, summarize_job
 from core.service.kb.text_spans import Line
 from core.service.leases import repeat
 
-LOOK_SECONDS = 60.0  # between two looks at what other processes have left
-MOST_UPDATES = 50  # updates that go on after their caller has no more time
+LOOK_SECONDS = 60.0  # between two checks for cards left by other processes
+MOST_UPDATES = 50  # updates that continue after their caller was cancelled
 ABANDONED_SECONDS = 15.0  # after this age of a job, the process that accepted it no longer posts its card
-MOST_RENDERINGS = 5  # edits in a row because the job has gone on meanwhile
-_TRIES = 5  # to store that a job is being ended, while a worker stores its progress
+MOST_RENDERINGS = 5  # edits in a row because the job has changed
+_TRIES = 5  # to store a cancellation while a worker stores progress
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class CardLines:
-    """Lines as they are stored with a card."""
+    """Lines stored with a card."""
 
     lines: tuple[Line, ...] = ()
 
@@ -52,7 +53,7 @@ class KeptJobCard(Record, place="{platform}/kb/{person}", subject="job-{job}"):
     target: ReplyTarget | None = None  # where the job was asked for
     channel: str = ""  # of the direct message that the card is; empty for a response to the command
     message: str = ""
-    closed: bool = False  # the platform takes no direct message of ours there
+    closed: bool = False  # the platform accepts no direct message from us there
     words: CardLines | None = None  # shown below every state
     cancel: str = ""  # the kept command that ends the job
 
@@ -64,7 +65,7 @@ class KeptJobCard(Record, place="{platform}/kb/{person}", subject="job-{job}"):
 
 @dataclass(frozen=True, kw_only=True)
 class PendingCardUpdate(Record, place="{platform}/kb", subject="endings", entry="{job}"):
-    """One job that is over and whose card does not say so yet."""
+    """A finished job whose card does not show its end yet."""
 
     platform: str
     job: str
@@ -88,7 +89,7 @@ class CardMessages(Protocol):
 
 
 async def look_after(cards: "JobCards", stop: asyncio.Event) -> None:
-    """Finish what was left, at once and then now and again, until ``stop`` is set."""
+    """Finish pending cards now and periodically, until ``stop`` is set."""
     await repeat(cards.finish, LOOK_SECONDS, stop, "cards_not_finished")
 
 
@@ -159,7 +160,7 @@ class JobCards:
             await self._store.save(replace(self._blank(job_id, person), target=target))
 
     async def _post(self, card: KeptJobCard, *, look: bool = False) -> bool:
-        """Post the card, or take over the one posted just before a crash; whether it shows the newest state."""
+        """Post the card, or adopt the one posted just before a crash; return whether it shows the newest state."""
         channel, key = await self._messages.direct_channel(card.asker), _key(card)
         message, shown = await self._messages.find(channel, key) if look else "", None
         if not message:
@@ -173,7 +174,7 @@ class JobCards:
         return await self._placed(replace(self._blank(card.job, card.person), channel=channel, message=message), shown)
 
     async def _placed(self, card: KeptJobCard, shown: JobSummary | None) -> bool:
-        """Store where the card is, and show what is newer than ``shown``; whether it shows the newest state."""
+        """Store where the card is, and show states newer than ``shown``; return whether it shows the newest state."""
         await self._store.save(card)
         through = True
         for _ in range(MOST_RENDERINGS):
@@ -204,7 +205,7 @@ class JobCards:
             await self._run_owned(self._adopt(kept))
 
     async def show_cancelling(self, job: JobSummary, person: str) -> None:
-        """Show on this person's card that its job is being ended, unless it has ended meanwhile."""
+        """Show on this person's card that its job is being cancelled, unless the job has ended."""
         kept = await self.keep_cancelling(job, person)
         if kept is not None and kept.message:
             await self._placed(kept, None)
@@ -220,7 +221,10 @@ class JobCards:
         await self._mark_shown(kept)
 
     async def _adopt(self, card: KeptJobCard) -> bool:
-        """Find or post a card that nobody stored; whether it shows the newest state, False also while that is tried."""
+        """Find or post a card whose place is not stored; return whether it shows the newest state.
+
+        Returns False while another call is doing this.
+        """
         if card.job in self._adopting:
             return False
         self._adopting.add(card.job)
@@ -235,7 +239,7 @@ class JobCards:
             self._adopting.discard(card.job)
 
     async def _run_owned(self, work: Coroutine[Any, Any, object]) -> None:
-        """Wait for the work; it goes on by itself when the caller has no more time."""
+        """Wait for the work, which continues if the caller is cancelled."""
         if len(self._updates) >= MOST_UPDATES:
             await work
             return
@@ -245,7 +249,7 @@ class JobCards:
         await asyncio.shield(task)
 
     async def _edit(self, kept: KeptJobCard, *, once: bool = False) -> bool:
-        """Show the state; False if that may be tried again. An end that the card does not take is posted again."""
+        """Show the state; return False if that may be retried. Posts an end that the card does not accept."""
         try:
             await self._messages.edit(kept, once=once)
         except CallRefused as refusal:
@@ -259,11 +263,11 @@ class JobCards:
         return True
 
     async def _post_again(self, kept: KeptJobCard) -> bool:
-        """Post the end as a new message; False if it may be tried again."""
+        """Post the end as a new message; return False if that may be retried."""
         key, message = f"{_key(kept)}-over", ""
         try:
             kept = replace(kept, channel=kept.channel or await self._messages.direct_channel(kept.asker))
-            with suppress(CallRefused):  # the messages there may not be readable: then it is posted again
+            with suppress(CallRefused):  # if messages there cannot be read, post it again
                 message = await self._messages.find(kept.channel, key)
             message = message or await self._post_end(kept, key)
         except CallRefused as refusal:
@@ -288,9 +292,9 @@ class JobCards:
     # --- what is stored
 
     async def keep(self, card: KeptJobCard) -> KeptJobCard:
-        """Store what is given of a card before it is shown; return the whole card. Raises StoreUnavailable.
+        """Store these fields of a card before it is shown; return the whole card. Raises StoreUnavailable.
 
-        The end of a job is stored as owed: a worker that dies before that has not done the job.
+        The end of a job is stored as pending. A worker that dies before that has not finished the job.
         """
         await self._store.save(card)
         if card.over:
@@ -298,7 +302,7 @@ class JobCards:
         return await self._read(card)
 
     async def keep_cancelling(self, job: JobSummary, person: str) -> KeptJobCard | None:
-        """Store that somebody is ending this job; None if its end is stored already. Raises StoreUnavailable."""
+        """Store that somebody cancels this job; return None if its end is already stored. Raises StoreUnavailable."""
         for _ in range(_TRIES):
             kept = await self._read(self._blank(job.id, person))
             if kept.over:

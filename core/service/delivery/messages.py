@@ -1,8 +1,8 @@
-"""The messages of one answer: each is shown surely, once, in the first place that takes it.
+"""The messages of one answer: each is shown once, in the first place that accepts it.
 
-An id is kept before it is relied on. A message that cannot be edited is posted again; one that may have been posted is
-looked for before it is posted a second time; a layout that is refused is posted in plain text; and where a place takes
-nothing at all, the answer moves on (``NEXT_MODE``). What a platform cannot do now is raised as PlatformUnavailable.
+An id is stored before it is relied on. A message that cannot be edited is posted again. One that may have been posted
+is searched for before it is posted again. A rejected layout is posted as plain text. If a place accepts nothing at all,
+the answer moves on (``NEXT_MODE``). A temporary failure of the platform is raised as PlatformUnavailable.
 """
 
 import asyncio
@@ -29,8 +29,8 @@ from core.ports.chat import (
 )
 from core.ports.platform import MessageState
 
-# Where an answer goes when its place takes nothing: out of the thread that it could not have, then to its asker alone.
-# A thread that was deleted has no next place: nobody wants an answer to what was said there.
+# Where an answer goes when its place accepts nothing: out of the thread that could not be used, then to its asker.
+# A deleted thread has no next place: nobody wants an answer to it.
 NEXT_MODE = {
     ReplyMode.START: ReplyMode.REPLY,
     ReplyMode.REPLY: ReplyMode.DIRECT,
@@ -38,7 +38,7 @@ NEXT_MODE = {
     ReplyMode.RESPONSE: ReplyMode.DIRECT,
     ReplyMode.PRIVATE: ReplyMode.DIRECT,
 }
-MAYBE_CONTENT = {Refusal.REJECTED, Refusal.OTHER}  # in plain text it may be taken
+MAYBE_CONTENT = {Refusal.REJECTED, Refusal.OTHER}  # plain text may be accepted
 
 Result = TypeVar("Result")
 
@@ -47,9 +47,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class AnswerMessages(Generic[Payload]):
-    """The messages of one question's answer. ``mode`` is how it was asked to be answered.
+    """The messages of one question's answer. ``mode`` is the requested reply mode.
 
-    ``on_unanswered`` is called when a progress edit got no response, so that it may still be applied.
+    ``on_unanswered`` is called when a progress edit got no response, because it may still be applied.
     """
 
     surface: Surface[Payload]
@@ -62,7 +62,7 @@ class AnswerMessages(Generic[Payload]):
 
     @property
     def kept(self) -> ChatQuestionState:
-        """What is kept of the answer."""
+        """The stored state of the answer."""
         kept: ChatQuestionState = self.message_state.kept
         return kept
 
@@ -77,7 +77,7 @@ class AnswerMessages(Generic[Payload]):
     # --- showing
 
     async def show_sign(self, render: Callable[[], Payload]) -> bool:
-        """Show a first sign; False where none can be shown. Raises PlatformUnavailable."""
+        """Show a first sign; return False if no place accepts one. Raises PlatformUnavailable."""
         while True:
             try:
                 await self._settle_place()
@@ -95,7 +95,7 @@ class AnswerMessages(Generic[Payload]):
             return False
 
     async def change(self, payload: Payload, pauses: Sequence[float] = ()) -> None:
-        """Show the work as it is now; where the sign is optional, post one that was deleted again.
+        """Show the current progress. If the sign is optional and was deleted, post it again.
 
         Nothing is shown while there is no place for it.
         """
@@ -117,10 +117,10 @@ class AnswerMessages(Generic[Payload]):
         await self._replace(0, {known}, await self.post_or_plain(payload, PartKey(0, known), pauses))
 
     async def conclude(self, render: Callable[[AnswerPlace], Sequence[Payload]], *, resumed: bool) -> None:
-        """Show the end, whatever it takes, and remove what an earlier, longer text left.
+        """Show the end, and remove messages left over from an earlier, longer text.
 
-        ``resumed``: an earlier worker may have posted some of it. Raises CallRefused where no place takes it, and
-        PlatformUnavailable: tried again later, it goes on where this has stopped.
+        ``resumed``: an earlier worker may have posted some of it. Raises CallRefused if no place accepts it, and
+        PlatformUnavailable; a retry continues where this attempt stopped.
         """
         while True:
             try:
@@ -136,12 +136,12 @@ class AnswerMessages(Generic[Payload]):
                 return
 
     async def close_card(self, payload: Payload) -> None:
-        """Show a card without its choices, where it is; nothing is posted for it. Raises PlatformUnavailable."""
+        """Show a card without its choices, in its place; never post a new one. Raises PlatformUnavailable."""
         if self.kept.first:
             await self._edit(self.kept.first, payload)
 
     async def say(self, place: AnswerPlace, payload: Payload) -> None:
-        """Say something in this place. Where it takes nothing, it is logged. Raises PlatformUnavailable."""
+        """Post a message in this place; log it if the place refuses. Raises PlatformUnavailable."""
         try:
             await self._post(place, payload, PartKey(0), self.manners.posting)
         except CallRefused as refused:
@@ -162,7 +162,7 @@ class AnswerMessages(Generic[Payload]):
             await self._replace(number, {known, found}, await self.post_or_plain(payload, key, self.manners.posting))
 
     async def _edit(self, message: str, payload: Payload, number: int = 0) -> bool:
-        """Whether the message surely shows this now; otherwise it is to be posted again. Raises PlatformUnavailable."""
+        """Edit a message; return False if it has to be posted again. Raises PlatformUnavailable."""
         try:
             await self._retry(
                 lambda: self.surface.edit(self.place, message, payload, number=number), self.manners.editing
@@ -180,7 +180,7 @@ class AnswerMessages(Generic[Payload]):
         return True
 
     async def post_or_plain(self, payload: Payload, key: PartKey, pauses: Sequence[float] = ()) -> str:
-        """Post it, in plain text where the layout is refused. Raises CallRefused and PlatformUnavailable."""
+        """Post a message, as plain text if its layout is rejected. Raises CallRefused and PlatformUnavailable."""
         try:
             return await self._post(self.place, payload, key, pauses)
         except CallRefused as refused:
@@ -191,7 +191,7 @@ class AnswerMessages(Generic[Payload]):
             return await self._post(self.place, plain, replace(key, plain=True), pauses)
 
     async def _post(self, place: AnswerPlace, payload: Payload, key: PartKey, pauses: Sequence[float]) -> str:
-        """Post it once: after an answer that did not come, the message is looked for before it is tried again."""
+        """Post a message once: after a missing response, search for it before the next try."""
         for left, pause in enumerate((*pauses, 0.0)):
             try:
                 return await self.surface.post(place, payload, key)
@@ -205,7 +205,7 @@ class AnswerMessages(Generic[Payload]):
         raise AssertionError("the last try returns or raises")
 
     async def _retry(self, call: Callable[[], Awaitable[None]], pauses: Sequence[float]) -> None:
-        """Call again while there is no response. Raises NoAnswer at last."""
+        """Retry the call while there is no response. Raises NoAnswer after the last try."""
         for pause in pauses:
             try:
                 return await call()
@@ -221,12 +221,12 @@ class AnswerMessages(Generic[Payload]):
         return frozenset((*self.kept.cards, *self.kept.messages))
 
     def _id(self, number: int) -> str:
-        """Return the id of the first message, number 0, or of one that follows it; empty while there is none."""
+        """Return the id of the first message (number 0) or a later one; empty if there is none yet."""
         kept = self.kept
         return (kept.first, *kept.parts)[number] if number <= len(kept.parts) else ""
 
     async def _replace(self, number: int, earlier: set[str], posted: str) -> None:
-        """Remove the messages that were replaced, which may still be there; only then keep the new one instead."""
+        """Remove the replaced messages, which may still exist, and then store the new one."""
         for message in earlier - {"", posted}:
             with suppress(FootnoteError):
                 await self.surface.delete(self.place, message)
@@ -234,7 +234,7 @@ class AnswerMessages(Generic[Payload]):
             await self.keep_id(number, posted)
 
     async def keep_id(self, number: int, posted: str) -> None:
-        """Keep where a message is; without an id it and those that follow it do not exist any more."""
+        """Store the id of a message. An empty id means that it and those after it no longer exist."""
         kept, at = self.kept, number - 1
         if number == 0:
             await self.message_state.keep(replace(kept, first=posted), *self.hooks.beside(posted))
@@ -250,7 +250,7 @@ class AnswerMessages(Generic[Payload]):
             await self.keep_id(number, "")
 
     async def withdraw(self) -> None:
-        """Remove everything. What the platform will not remove is logged. Raises PlatformUnavailable."""
+        """Remove all messages; log what the platform refuses to remove. Raises PlatformUnavailable."""
         kept, home = self.kept, self.surface.home or self.place
         maybe_posted = kept.stage is AnswerStage.WORKING and not kept.first  # just before a crash
         if maybe_posted and (lost := await self.surface.find(self.place, PartKey(0), self._known)):
@@ -277,7 +277,7 @@ class AnswerMessages(Generic[Payload]):
     # --- where
 
     async def _settle_place(self) -> None:
-        """Find or make the place, once: later attempts and reopenings use the same."""
+        """Find or create the place once; later attempts and reopenings use the same."""
         if self.surface.home is not None or self.kept.channel:
             return
         place, first = await self.surface.settle(self.kept.first)
@@ -285,7 +285,7 @@ class AnswerMessages(Generic[Payload]):
         await self.message_state.keep(replace(self.kept, channel=place.channel, mode=mode, first=first))
 
     async def _move(self, because: CallRefused) -> bool:
-        """Go on to the next place; False when there is none. What is in the last one is removed, if it can be."""
+        """Move to the next place, and remove what is in the old one if possible; return False if there is none."""
         place = self.place
         if because.refusal is Refusal.GONE and await self._thread_is_deleted():
             log.info("thread_deleted", extra={"channel": place.channel})
@@ -308,7 +308,7 @@ class AnswerMessages(Generic[Payload]):
         return True
 
     async def _thread_is_deleted(self) -> bool:
-        """Whether the answer is in a thread that was deleted, and not in one that could never be started."""
+        """Return whether the answer's thread was deleted, as opposed to one that could never be started."""
         kept, place = self.kept, self.place
         in_thread = place.mode is not ReplyMode.DIRECT and kept.channel not in ("", kept.thread.channel)
         was_there = place.mode is not ReplyMode.START or bool(kept.first)

@@ -59,7 +59,7 @@ class Pacing:
             self._waiting = asyncio.create_task(self._edit_when_due())
 
     async def run(self, edit: Callable[[], Awaitable[Result]]) -> Result:
-        """Make this edit now, after the one in flight. It goes on when the caller is cancelled."""
+        """Make this edit now, after the one in flight. It continues if the caller is cancelled."""
         while self._in_flight is not None and not self._in_flight.done():
             await asyncio.wait({self._in_flight})
         task = self._in_flight = asyncio.create_task(self._track(edit))
@@ -80,7 +80,7 @@ class Pacing:
                 await show_final()
 
     async def stop(self) -> None:
-        """Drop the edit that waits, and let the one in flight come back, for a limited time."""
+        """Drop the waiting edit, and wait a limited time for the one in flight."""
         self._is_over = True
         if self._waiting is not None:
             self._waiting.cancel()
@@ -94,7 +94,7 @@ class Pacing:
         self._next_at = _now() + self._pause()
 
     def expect_late_edit(self) -> None:
-        """Note that a request has no response, so that it may be applied later."""
+        """Note that a request got no response and may still be applied."""
         self._given_up_at = _now()
 
     async def _edit_when_due(self) -> None:

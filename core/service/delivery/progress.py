@@ -1,4 +1,4 @@
-"""What is visible while the work goes on: a stream where the platform takes one, else a message that is edited."""
+"""What is visible during the work: a stream if the platform supports one, otherwise a message that is edited."""
 
 import logging
 from dataclasses import replace
@@ -10,14 +10,14 @@ from core.ports.chat import CallRefused, End, NoAnswer, Payload, Refusal, Render
 from core.service.delivery.messages import AnswerMessages
 from core.service.delivery.pacing import Pacing, PacingLimits
 
-SOON = 0.2  # seconds until a stream is given up for an edit
-START = Step("start", "Looking…", StepState.RUNNING)  # the first step of a stream, over when there is another
+SOON = 0.2  # seconds until an edit replaces the stream
+START = Step("start", "Looking…", StepState.RUNNING)  # the first step of a stream, done when the next appears
 
 log = logging.getLogger(__name__)
 
 
 class Progress(Generic[Payload]):
-    """Shows the work as it goes in the first message of an answer, in its own time: a slow platform delays nothing."""
+    """Shows progress in the first message of an answer, in the background, so a slow platform delays nothing."""
 
     def __init__(
         self,
@@ -31,10 +31,10 @@ class Progress(Generic[Payload]):
         self._streaming = streaming
         self._unsent: dict[str, Step] = {}
         self._sent = 0  # characters of the text that the stream has
-        self._is_stale = False  # what a stream shows is wrong or unknown: only an edit of the whole corrects it
+        self._is_stale = False  # the stream's text is wrong or unknown; only a full edit corrects it
         self._last: Payload | None = None
         self.work = Work()
-        self.final_only = False  # an answer is there already, or nothing can be shown: change it only at the end
+        self.final_only = False  # an answer is already shown, or nothing can be: change it only at the end
         self.pacing = Pacing(self._send, self._pause, limits)
 
     def _pause(self) -> float:
@@ -43,13 +43,13 @@ class Progress(Generic[Payload]):
         return self._messages.manners.edit_seconds
 
     def render(self) -> Payload:
-        """Return the work as a message."""
+        """Return the progress as a message."""
         return self._renderer.progress(self.work, self._messages.place)
 
     # --- what is new
 
     def step(self, step: Step) -> None:
-        """Show or replace a line of the timeline."""
+        """Show or replace a step of the timeline."""
         self.work.steps.pop(step.id, None)
         self.work.steps[step.id] = self._unsent[step.id] = step
         self._request()
@@ -60,13 +60,13 @@ class Progress(Generic[Payload]):
         self._request()
 
     def rewrite(self, reason: str) -> None:
-        """Forget the text: a stream cannot, so from here on the message is edited."""
+        """Drop the text. A stream cannot do that, so from here on the message is edited."""
         self.work.written = ""
         self._is_stale = True
         self.notice(reason)
 
     def notice(self, text: str) -> None:
-        """Say something beside the answer."""
+        """Show a notice beside the answer."""
         if text.strip() and text not in self.work.notices:
             self.work.notices.append(text)
             name = f"notice-{len(self.work.notices)}"
@@ -80,7 +80,7 @@ class Progress(Generic[Payload]):
     # --- the stream
 
     async def start_stream(self) -> str:
-        """Begin a stream; the id of its message, empty where there is none. Raises NoAnswer: it may have begun."""
+        """Start a stream; return its message id, or '' without one. Raises NoAnswer if it may have started."""
         if self._streaming is None:
             return ""
         try:
@@ -89,19 +89,19 @@ class Progress(Generic[Payload]):
             log.info("stream_refused", extra={"reason": str(refused)})
             return ""
         self.work.streaming = True
-        self._unsent[START.id] = replace(START, state=StepState.DONE)  # it is sent with what comes next
+        self._unsent[START.id] = replace(START, state=StepState.DONE)  # sent with the next update
         self.pacing.restart_pause()
         return message
 
     async def resume(self, message: str) -> None:
-        """Go on by edits in a message that may be a stream: that is ended first, where it still runs."""
+        """Continue by editing a message that may be a stream; end the stream first if it still runs."""
         if self._streaming is not None:
             await self._stop(message)
         if not self.final_only:
             self.pacing.request()
 
     async def leave_stream(self) -> None:
-        """End the stream, if it goes on, and continue by editing its message."""
+        """End a running stream, and continue by editing its message."""
         if self.work.streaming:
             self.work.streaming = False
             await self._stop(self._messages.kept.first)
@@ -110,11 +110,11 @@ class Progress(Generic[Payload]):
         assert self._streaming is not None
         try:
             await self._streaming.stop(message)
-        except (CallRefused, PlatformUnavailable) as error:  # it was no stream, or is over: an edit does the rest
+        except (CallRefused, PlatformUnavailable) as error:  # it was no stream, or has ended: an edit follows
             log.info("stream_not_ended", extra={"reason": str(error)})
 
     async def end_stream(self, end: End) -> bool:
-        """Whether the stream could simply end, because it shows the very text of this end."""
+        """Return whether the stream could simply end, because it already shows the text of this end."""
         if self._streaming is None or not self.work.streaming or self._is_stale:
             return False
         text = self._streaming.text(self.work.written)
@@ -136,9 +136,10 @@ class Progress(Generic[Payload]):
     # --- sending
 
     async def _send(self) -> float:
-        """Send what is new; after how many seconds to try again where it was not sent or more is to follow.
+        """Send what is new; return the seconds until the next try if nothing was sent or more follows, otherwise 0.
 
-        Raises LeaseLost when another worker has taken the question over, and StoreUnavailable when nobody can tell.
+        Raises LeaseLost when another worker has taken the question over, and StoreUnavailable when that cannot be
+        checked.
         """
         if self.work.streaming and not self._has_unsent():
             return 0.0
@@ -168,14 +169,14 @@ class Progress(Generic[Payload]):
         try:
             await self._streaming.append(self._messages.kept.first, tuple(steps.values()), new)
         except CallRefused as refused:
-            if refused.refusal is Refusal.LIMITED:  # nothing was taken: it goes with the next piece
+            if refused.refusal is Refusal.LIMITED:  # nothing was accepted: send it with the next piece
                 self._unsent = steps | self._unsent
                 return refused.after
             log.info("stream_ended_early", extra={"reason": str(refused)})
-            self.work.streaming = refused.refusal is Refusal.OTHER  # one that goes on has to end before an edit
+            self.work.streaming = refused.refusal is Refusal.OTHER  # a running stream must end before an edit
             self._is_stale = refused.refusal is not Refusal.DENIED  # somebody stopped it
             return SOON if self._is_stale else 0.0
-        except NoAnswer:  # it may have been taken: only an edit shows no text twice
+        except NoAnswer:  # it may have been accepted: only an edit avoids showing text twice
             self._is_stale = True
             return SOON
         self._sent += len(new)

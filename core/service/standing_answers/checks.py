@@ -12,7 +12,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.clock import Clock
 from core.model.conversation import Audience, Thread, ThreadKey, Turn
 from core.model.events import AgentCompleted
-from core.model.inquiry import Inquiry
+from core.model.inquiry import DailyLimits, Inquiry
 from core.model.knowledge import KnowledgeBase
 from core.model.passage_units import Unit
 from core.ports.catalog import Catalog
@@ -70,6 +70,7 @@ class AnswerCheck:
         """
         question = turn.rewritten or turn.question
         policy = replace(settings.policy, checkpoints=frozenset(), sources_first=False, follow_ups=False)
+        policy = replace(policy, limits=DailyLimits())  # a channel's money is for its people's questions
         inquiry = Inquiry(
             id=f"{turn.trace_id}-again",
             question=question,

@@ -25,8 +25,9 @@ MOST_PREVIEWED = 50  # answers asked again for a preview
 
 
 def notice_key(answer: FollowedAnswer) -> str:
-    """Return what a notice is known by: the answer, and the versions of the documents that it was checked at."""
-    return " ".join((answer.turn.trace_id, *(version[:12] for version in sorted(answer.versions.values()))))
+    """Return what a notice is known by: the answer, when its change was found (it may come back), and the versions."""
+    versions = (version[:12] for version in sorted(answer.versions.values()))
+    return " ".join((answer.turn.trace_id, f"{answer.found_at:.0f}", *versions))
 
 
 def notice_of(answer: FollowedAnswer, change: AnswerChange, link: str) -> Notice:

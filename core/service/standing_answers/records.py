@@ -102,7 +102,7 @@ async def toggle_notices(message_states: MessageStateStore, person: Person) -> b
 
 
 async def muted_people(message_states: MessageStateStore, now: float) -> frozenset[str]:
-    """Return the ids of those who want no notices, and keep that they do: records are dropped after 30 days."""
+    """Return the ids of those who want no notices, and keep that they do: a record expires after 30 days."""
     found = await message_states.read_entries(MutedNotices(name=""))
     for one in found:
         if now - one.at > WEEK:

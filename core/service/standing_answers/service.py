@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from core.model.answer import Outcome
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
-from core.model.errors import AlreadyDone, FootnoteError, Unavailable
+from core.model.errors import AlreadyDone, BudgetExhausted, FootnoteError, Unavailable
 from core.model.knowledge import KnowledgeBase
 from core.ports.inbox import NamedLeases
 from core.ports.memory import Memory
@@ -71,6 +71,8 @@ class StandingAnswers:
     _seen: frozenset[str] = field(default=frozenset(), init=False)  # traces that were in the log at the last look
     _checked: int = field(default=-1, init=False)  # the catalog's changes at the last complete check
     _waiting: bool = field(default=True, init=False)  # something may wait to be told
+    _unreachable: bool = field(default=False, init=False)  # a platform could not be asked at this look
+    _renewed: int = field(default=-1, init=False)  # the day on which what is kept was last kept from expiring
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until ``stop`` is set."""
@@ -81,6 +83,10 @@ class StandingAnswers:
 
         Raises Unavailable.
         """
+        self._unreachable = False
+        if renews := self._today != self._renewed:  # also while no channel has it on
+            await muted_people(self.message_states, self._now.timestamp())
+            self._renewed = self._today
         known = await self.message_states.read_entries(FollowingChannel(channel=""))
         places = await self.settings.places()
         wanted = [place for place in places if (await self.settings.read(place)).standing_answers]
@@ -91,12 +97,12 @@ class StandingAnswers:
             return 0
         await self._follow(on)
         changes = await self.check.catalog.changes()
-        if changes == self._checked and not self._waiting:
+        if changes == self._checked and not self._waiting and not renews:
             return 0
         answers = [one for channel in on for one in await self._followed(channel)]
         if changes != self._checked:
             whole, answers = await self._check(on, answers)
-            self._checked = changes if whole else -1
+            self._checked = changes if whole and not self._unreachable else -1
         return await self._tell(on, [one for one in answers if one.change])
 
     async def _leads(self) -> bool:
@@ -105,6 +111,10 @@ class StandingAnswers:
     @property
     def _now(self) -> datetime:
         return self.check.clock.now()
+
+    @property
+    def _today(self) -> int:
+        return int(self._now.timestamp() // DAY)
 
     # --- which channels, and which answers
 
@@ -131,6 +141,7 @@ class StandingAnswers:
         try:
             return await notices.settings(key) if notices is not None else None
         except Unavailable as error:
+            self._unreachable = True
             log.info("channel_not_followed", extra={"channel": channel, "reason": str(error)})
             return None
 
@@ -157,7 +168,8 @@ class StandingAnswers:
                     on[channel] = (await self._following(channel, None), settings)  # of a category that has it on
             if channel in on and asked.trace_id not in kept[channel]:
                 await self._keep(thread, asked.trace_id, on[channel][0])
-        self._listed, self._seen = now, frozenset(seen)
+        if not self._unreachable:
+            self._listed, self._seen = now, frozenset(seen)
 
     async def _keep(self, thread: ThreadKey, trace: str, following: FollowingChannel) -> None:
         """Follow one answer. What changed before its channel had this on is never told."""
@@ -201,7 +213,7 @@ class StandingAnswers:
         """Check what cites a document that changed; whether all of it could be, and the answers as they are now."""
         documents = sorted({document for answer in answers for document in cited_documents(answer.turn)})
         visible = await self.check.catalog.visible_versions(documents)
-        whole, found = True, list[FollowedAnswer]()
+        whole, exhausted, found = True, False, list[FollowedAnswer]()
         for answer in answers:
             cited = cited_documents(answer.turn)
             if any(document not in visible for document in cited):  # what was taken out is not quoted any more
@@ -211,8 +223,12 @@ class StandingAnswers:
             if versions == answer.versions:
                 found.append(answer)
                 continue
+            if exhausted:
+                continue
             try:
                 checked = await self._check_one(answer, versions, on[str(replace(answer.thread, thread=""))][1])
+            except BudgetExhausted:  # the others wait, rather than ask their platforms in vain every minute
+                exhausted, checked = True, None
             except Unavailable as error:
                 log.info("answer_not_checked", extra={"trace_id": answer.turn.trace_id, "reason": str(error)})
                 checked = None
@@ -223,13 +239,18 @@ class StandingAnswers:
     async def _check_one(
         self, answer: FollowedAnswer, versions: Mapping[str, str], settings: ChannelSettings
     ) -> FollowedAnswer | None:
-        """Return an answer as it is after its check; None where it could not be checked now."""
+        """Return an answer as it is after its check; None where it could not be checked now.
+
+        Raises BudgetExhausted, Unavailable.
+        """
         turn, change = answer.turn, None
         missing = await self.check.missing(turn, versions)
         bases = await self._bases(answer, settings) if missing else ()
         if bases:
-            if not await self._leads() or not await self._may_ask():
+            if not await self._leads():
                 return None
+            if not await self._may_ask():
+                raise BudgetExhausted("No more answers are checked today.")
             change = await self.check.change(answer.thread, turn, missing, bases, settings)
         moment = self._now.timestamp() if change else 0.0
         checked = replace(answer, versions=versions, change=change, found_at=moment)
@@ -249,7 +270,7 @@ class StandingAnswers:
         """Take one of the day's checks."""
         if self.budget is not None and await self.budget.spent_share() >= MOST_SPENT:
             return False
-        today = int(self._now.timestamp() // DAY)
+        today = self._today
         kept = await self.message_states.read(CheckedDay()) or CheckedDay()
         asked = kept.asked if kept.day == today else 0
         if asked >= MOST_CHECKED:
@@ -266,6 +287,8 @@ class StandingAnswers:
             person, change = answer.turn.asker.id, answer.change
             if change is None:
                 continue
+            if not await self._leads():
+                break
             if person in muted or (person, change.after) in told:
                 await self._settle(answer, change)
                 continue
@@ -277,10 +300,13 @@ class StandingAnswers:
         return len(told)
 
     async def _settle(self, answer: FollowedAnswer, change: AnswerChange) -> None:
-        """Take what holds now for what the person was told: the same change is not found again."""
-        turn = replace(answer.turn, answer=change.after, citations=(change.citation,))
-        versions = await self.check.catalog.visible_versions(cited_documents(turn))
-        await self._replace(answer, replace(answer, turn=turn, versions=versions, change=None, found_at=0.0))
+        """Take what holds now for what the person was told: the same change is not found again.
+
+        Without versions it is compared once more, as documents may have changed meanwhile.
+        """
+        bases = answer.turn.knowledge_bases | {change.citation.knowledge_base}
+        turn = replace(answer.turn, answer=change.after, citations=(change.citation,), knowledge_bases=bases)
+        await self._replace(answer, replace(answer, turn=turn, versions={}, change=None, found_at=0.0))
 
     async def _tell_one(self, answer: FollowedAnswer, change: AnswerChange, settings: ChannelSettings) -> bool:
         """Tell one person, if this is their notice of the day; whether they have it now."""
@@ -288,10 +314,10 @@ class StandingAnswers:
         if notices is None:
             return False
         bases = await self._bases(answer, settings)
-        visible = await self.check.catalog.visible_versions(sorted(answer.versions))
         readable = change.citation.knowledge_base in {base.name for base in bases}
-        if not readable or visible != answer.versions:  # not for them any more, or it changed once more
-            await self._replace(answer, replace(answer, change=None, found_at=0.0))
+        if not readable or not await self._holds(answer, change):
+            await self._replace(answer, replace(answer, versions={}, change=None, found_at=0.0))
+            self._checked = -1  # it is checked again
             return False
         notice = notice_of(answer, change, await notices.link(answer.thread, answer.turn.trace_id))
         if not await self._is_todays(person, notice):
@@ -311,9 +337,17 @@ class StandingAnswers:
         await self._settle(answer, change)
         return sent
 
+    async def _holds(self, answer: FollowedAnswer, change: AnswerChange) -> bool:
+        """Return whether documents are as they were at the check, also the one that says what is new."""
+        now = replace(answer.turn, citations=(change.citation,))
+        (document,) = cited_documents(now)
+        visible = await self.check.catalog.visible_versions([*answer.versions, document])
+        same = all(visible.get(one) == version for one, version in answer.versions.items())
+        return same and document in visible and not await self.check.missing(now, visible)
+
     async def _is_todays(self, person: Person, notice: Notice) -> bool:
         """Return whether this is the one notice that the person gets today."""
-        blank = NoticeDay(person=person.id, day=int(self._now.timestamp() // DAY))
+        blank = NoticeDay(person=person.id, day=self._today)
         kept = await self.message_states.read(blank)
         if kept is not None:
             return kept.notice == notice.key

@@ -11,6 +11,7 @@ from core.ingestion.ingestor import document_id_of
 from core.ingestion.passage_vectors import vectors_of
 from core.model.channel_settings import ChannelSettings, ChosenSettings
 from core.model.conversation import Audience, Person, ThreadKey
+from core.model.inquiry import AnswerPolicy, DailyLimits
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.records import Record
 from core.ports.platform import Notice, ReadersToday
@@ -65,12 +66,19 @@ class Post:
         self.grants = frozenset({"everyone"})
         self.gone: set[str] = set()  # people who left the channel
         self.failing: FootnoteError | None = None
+        self.away: FootnoteError | None = None  # nothing can be asked of the platform
+        self.limits = DailyLimits()
+        self.looked_up = 0  # times that somebody's rights were asked for
 
     async def settings(self, channel: ThreadKey) -> ChannelSettings:
+        if self.away is not None:
+            raise self.away
         chosen = await self._settings.read(channel.place)
-        return ChannelSettings(standing_answers=bool(chosen.standing_answers), bases=chosen.bases)
+        policy = AnswerPolicy(limits=self.limits)
+        return ChannelSettings(policy, standing_answers=bool(chosen.standing_answers), bases=chosen.bases)
 
     async def readers(self, person: Person, channel: ThreadKey) -> ReadersToday | None:
+        self.looked_up += 1
         if person.id in self.gone:
             return None
         return ReadersToday(Audience(self.grants | {person.id}), Audience(self.grants))

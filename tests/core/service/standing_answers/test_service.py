@@ -4,11 +4,14 @@ from datetime import timedelta
 
 import pytest
 
+from core.agent.agent import Agent
+from core.agent.run import Run
 from core.model.budget import NOBODY, Account
-from core.model.conversation import Person
+from core.model.conversation import Person, Thread
 from core.model.errors import Denied, PlatformUnavailable
+from core.model.inquiry import DailyLimits, Inquiry
 from core.ports.usage import DailyBudget
-from core.service.standing_answers.records import toggle_notices
+from core.service.standing_answers.records import FollowedRecord, MutedNotices, toggle_notices
 from core.service.standing_answers.service import MOST_CHECKED
 from tests.core.scene import ALICE, BOB
 from tests.core.service.standing_answers.company import FOURTEEN, QUESTION, THIRTY, Company, Killed
@@ -147,6 +150,58 @@ async def test_a_right_that_is_lost_before_it_is_sent_counts(company: Company) -
     assert company.post.sent == []
 
 
+async def test_a_base_that_is_lost_after_a_notice_quoted_it_is_not_quoted(company: Company) -> None:
+    process = company.process()
+    await process.look()
+    await company.publishes("Ask the desk.", "v2")
+    await company.publishes(THIRTY, "n1", title="New policy", base="new")
+    assert await process.look() == 1
+    await company.publishes("Refunds are paid within 60 days.", "v3")
+    await company.publishes(
+        "Refunds are paid within 60 days.", "n2", title="New policy", base="new", grants=["finance"]
+    )
+    company.clock.advance(DAY)
+    assert await process.look() == 0
+
+
+async def test_a_source_that_goes_before_it_is_sent_is_not_quoted(company: Company) -> None:
+    company.post.failing = PlatformUnavailable("away")
+    process = company.process()
+    await process.look()
+    await company.publishes("Ask the desk.", "v2")
+    await company.publishes(THIRTY, "n1", title="New policy")
+    assert await process.look() == 0
+    await company.publishes("Ask us.", "n2", title="New policy")
+    company.post.failing = None
+    assert await process.look() == 0
+    company.clock.advance(DAY)
+    assert await process.look() == 0
+    assert company.post.sent == []
+
+
+async def test_tells_again_when_a_value_comes_back(company: Company) -> None:
+    process = company.process()
+    await process.look()
+    for version, text in (("v2", THIRTY), ("v1", FOURTEEN), ("v2", THIRTY)):
+        await company.publishes(text, version)
+        assert await process.look() == 1
+        company.clock.advance(DAY)
+    assert [notice.lines[0][-24:] for _, notice in company.post.sent] == [
+        " 14 days is now 30 days.",
+        " 30 days is now 14 days.",
+        " 14 days is now 30 days.",
+    ]
+
+
+async def test_what_changed_while_the_platform_was_away_is_told(company: Company) -> None:
+    company.post.away = PlatformUnavailable("away")
+    process = company.process()
+    await company.publishes(THIRTY, "v2")
+    assert await process.look() == 0
+    company.post.away = None
+    assert await process.look() == 1
+
+
 async def test_what_was_taken_out_is_not_quoted(company: Company) -> None:
     process = company.process()
     await process.look()
@@ -211,6 +266,17 @@ async def test_at_most_200_answers_are_asked_again_a_day(company: Company) -> No
     assert len(company.post.sent) == MOST_CHECKED + 6
 
 
+async def test_a_day_whose_checks_are_used_up_asks_the_platform_no_more(company: Company) -> None:
+    for number in range(5):
+        await company.asks(thread=f"t{number}", by=Person(f"test:p{number}"))
+    company.budget = HalfSpent()
+    process = company.process()
+    await process.look()
+    await company.publishes(THIRTY, "v2")
+    await process.look()
+    assert company.post.looked_up == 1
+
+
 class HalfSpent(DailyBudget):
     """A day's budget of which people have used half."""
 
@@ -232,6 +298,39 @@ async def test_leaves_half_of_the_days_budget_to_people(company: Company) -> Non
     assert await process.look() == 0
     budget.share = 0.1
     assert await process.look() == 1
+
+
+async def test_checks_spend_nothing_of_the_channels_money(company: Company) -> None:
+    company.post.limits = DailyLimits(person_answers=1, channel_answers=1, channel_money=0.1)
+    process = company.process()
+    await process.look()
+    seen: list[DailyLimits] = []
+    run = Agent.run
+
+    def noting(self: Agent, inquiry: Inquiry, thread: Thread) -> Run:
+        seen.append(inquiry.policy.limits)
+        return run(self, inquiry, thread)
+
+    await company.publishes(THIRTY, "v2")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Agent, "run", noting)
+        assert await process.look() == 1
+    assert seen == [DailyLimits()]
+
+
+@pytest.mark.parametrize("on", [True, False], ids=["on", "off everywhere"])
+async def test_what_is_kept_is_written_again_while_nothing_changes(company: Company, on: bool) -> None:
+    await company.message_states.save(MutedNotices(name=BOB.id, person=BOB.id, at=company.clock.now().timestamp()))
+    process = company.process()
+    await process.look()
+    await company.switches(on=on)
+    company.clock.advance(8 * DAY)
+    await process.look()
+    now = company.clock.now().timestamp()
+    (muted,) = await company.message_states.read_entries(MutedNotices(name=""))
+    followed = await company.message_states.read_entries(FollowedRecord(channel=str(company.scene.key("")), trace=""))
+    assert muted.at == now
+    assert [one.answer.kept_at for one in followed if one.answer] == [now] * on
 
 
 async def _look_until_done(company: Company) -> None:
