@@ -15,8 +15,8 @@ from pathlib import Path
 
 from PIL import Image
 
+from tests.pictures.messages import Shown, discord_messages, slack_messages
 from tests.pictures.page import discord_page, slack_page
-from tests.pictures.scenes import Shown, discord_scenes, slack_scenes
 
 DOCS = Path(__file__).parents[1] / "docs"
 COLOURS = 128  # of a palette: text needs no more
@@ -25,22 +25,22 @@ FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-backgroun
 
 
 async def main(platforms: Sequence[str]) -> None:
-    """Play the scenes of these platforms and save a picture of each."""
+    """Play the tests of these platforms and save a picture of each."""
     if "slack" in platforms:
-        await photograph("slack", await slack_scenes(), slack_page)
+        await photograph("slack", await slack_messages(), slack_page)
     if "discord" in platforms:
-        await photograph("discord", await discord_scenes(), discord_page)
+        await photograph("discord", await discord_messages(), discord_page)
 
 
-async def photograph(platform: str, scenes: Sequence[Shown], page_of: Callable[[Shown], str]) -> None:
-    """One picture for each scene."""
+async def photograph(platform: str, harnesses: Sequence[Shown], page_of: Callable[[Shown], str]) -> None:
+    """One picture for each test."""
     from playwright.async_api import async_playwright
 
     browser_path = shutil.which("chromium") or shutil.which("google-chrome")
     async with async_playwright() as started:
         browser = await started.chromium.launch(executable_path=browser_path, args=list(FLAGS))
         page = await browser.new_page(device_scale_factor=SCALE, viewport={"width": 700, "height": 600})
-        for shown in scenes:
+        for shown in harnesses:
             await page.set_content(page_of(shown))
             save(await page.locator("#shown").screenshot(), DOCS / f"{platform}-{shown.name}.png")
         await browser.close()

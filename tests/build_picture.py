@@ -62,7 +62,7 @@ TEMPLATE = """<svg viewBox="0 0 {width} @HEIGHT@" xmlns="http://www.w3.org/2000/
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class Harness:
     """When each line appears: seconds from the beginning, by line; and how long it all takes."""
 
     appears: tuple[float, ...]
@@ -103,10 +103,10 @@ async def draw() -> None:
                 asked.append(_lines_of(console))
                 console.print(Text(f"› {line}", style="bold"))
                 await chat.say(line)
-    PICTURE.write_text(_moving(console, scene(asked, _lines_of(console))), encoding="utf-8")
+    PICTURE.write_text(_moving(console, harness(asked, _lines_of(console))), encoding="utf-8")
 
 
-def scene(asked: list[int], lines: int) -> Scene:
+def harness(asked: list[int], lines: int) -> Harness:
     """When each of ``lines`` lines appears, with the questions at the lines ``asked``."""
     appears, at = [], 0.4
     for line in range(lines):
@@ -114,14 +114,14 @@ def scene(asked: list[int], lines: int) -> Scene:
             at += READING
         appears.append(at)
         at += BEFORE_ANSWER if line in asked else WRITING
-    return Scene(tuple(appears), at + 2 * READING)
+    return Harness(tuple(appears), at + 2 * READING)
 
 
 def _lines_of(console: Console) -> int:
     return console.export_text(clear=False).count("\n")
 
 
-def _moving(console: Console, moving: Scene) -> str:
+def _moving(console: Console, moving: Harness) -> str:
     drawn = console.export_svg(title="", code_format=TEMPLATE, unique_id="chat")
     width = float(re.findall(r'viewBox="0 0 ([\d.]+)', drawn)[0])
     height = ROWS * LINE + 60

@@ -83,14 +83,14 @@ def test_every_command_is_documented(command: str) -> None:
     assert f"`footnote {command}" in (ROOT / "docs/commands.md").read_text(encoding="utf-8")
 
 
-def test_the_table_of_parity_names_every_shared_scene_and_no_other() -> None:
-    scenes = re.findall(
-        r"^async def test_(\w+)\(", (ROOT / "tests/e2e/test_scenes.py").read_text(encoding="utf-8"), re.MULTILINE
+def test_the_table_of_parity_names_every_shared_test_and_no_other() -> None:
+    harnesses = re.findall(
+        r"^async def test_(\w+)\(", (ROOT / "tests/e2e/test_agent.py").read_text(encoding="utf-8"), re.MULTILINE
     )
     rows = re.findall(
         r"^\| ([^|]+) \| ✓ \| ✓ \| ✓ \|$", (ROOT / "docs/parity.md").read_text(encoding="utf-8"), re.MULTILINE
     )
-    assert rows == [scene.replace("_", " ") for scene in scenes]
+    assert rows == [harness.replace("_", " ") for harness in harnesses]
 
 
 def test_links_between_our_documents_lead_somewhere() -> None:

@@ -38,7 +38,7 @@ NAMES_OF_OTHERS = {
     "CREDENTIALS_DIRECTORY",  # of systemd
     "COMPOSE_PROFILES", "BOT_MEMORY", "PYTHON_IMAGE",  # of docker-compose.yml and the Makefile
     "MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD",  # of docker-compose.yml, in .env.example
-    "PAGE_PICTURES",  # of the scenes in a browser
+    "PAGE_PICTURES",  # of the tests in a browser
 }  # fmt: skip
 
 

@@ -64,7 +64,7 @@ def at(path: str) -> Any:
         ("redis.asyncio.sentinel:SentinelConnectionPool.disconnect", inspect.iscoroutinefunction),
         ("slack_bolt.adapter.socket_mode.async_internals:run_async_bolt_app", inspect.iscoroutinefunction),
         ("slack_bolt.adapter.socket_mode.async_internals:send_async_response", inspect.iscoroutinefunction),
-        # Whatever a scene before this one has put there, in the same process.
+        # Whatever a test before this one has put there, in the same process.
         ("discord.http:Route.BASE", lambda door: door.startswith("http") and "/api/v" in door),
         ("discord.gateway:DiscordWebSocket.DEFAULT_GATEWAY", lambda door: str(door).startswith(("ws://", "wss://"))),
         ("discord:VoiceClient.warn_nacl", lambda door: isinstance(door, bool)),

@@ -30,7 +30,7 @@ from core.model.budget import Meter
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry
 from core.model.text import content_words, sentences
-from tests.core.scene import Scene
+from tests.core.harness import Harness
 from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
 
@@ -181,12 +181,12 @@ class Unbelieved(ScriptedReasoner):
 async def passes(one: Planted, *, believed: bool = True) -> bool:
     """Whether the falsehood is shown without a mark that it is none of the documents'."""
     script = ScriptedReasoner() if believed else Unbelieved()
-    scene = Scene(script)
-    await scene.knows(one.passage, title="Handbook")
+    harness = Harness(script)
+    await harness.knows(one.passage, title="Handbook")
     true = f"{one.true.rstrip('.')} [1]."
     script.enqueue("compose", f"{true}\n\n{one.false}.\n" if "[1]" in one.false else f"{true}\n\n{one.false}\n")
     script.always("check", Support.SUPPORTED)
-    said = await scene.asks(one.question)
+    said = await harness.asks(one.question)
     core = re.sub(r"\s*\[1\]$|^\W+|\n```$", "", one.false.splitlines()[-1 if "|" in one.false else 0])
     core = one.false.splitlines()[1] if one.false.startswith("```") else core.strip("| .:")
     core = core.removesuffix(" | yes")

@@ -44,36 +44,36 @@ _BESIDE = re.compile(
 
 
 class RedisBot(Bot):
-    """The scenes' process, with everything it keeps in Redis."""
+    """The tests' process, with everything it keeps in Redis."""
 
     def __init__(self, driver: SlackDriver, client: Redis) -> None:
         super().__init__(driver)
-        scene = self.scene
-        scene.memory = memory = VisibleMemory(RedisMemory(client), scene.catalog)  # type: ignore[assignment]
-        scene.checkpoints = checkpoints = RedisCheckpoints(client)  # type: ignore[assignment]
+        harness = self.harness
+        harness.memory = memory = VisibleMemory(RedisMemory(client), harness.catalog)  # type: ignore[assignment]
+        harness.checkpoints = checkpoints = RedisCheckpoints(client)  # type: ignore[assignment]
         trace_store = RedisTraceStore(client)
         deps = AgentDeps(
             reasoner=self.reasoner,
-            retriever=Retriever(scene.index, scene.encoder, None, scene.catalog),
-            index=scene.index,
-            catalog=scene.catalog,
-            clock=scene.clock,
+            retriever=Retriever(harness.index, harness.encoder, None, harness.catalog),
+            index=harness.index,
+            catalog=harness.catalog,
+            clock=harness.clock,
         )
-        scene.question_service = QuestionService(
+        harness.question_service = QuestionService(
             agent=Agent(deps, PROFILE_LIMITS),
             reasoner=self.reasoner,
             memory=memory,
             checkpoints=checkpoints,
             trace_store=trace_store,
-            catalog=scene.catalog,
-            clock=scene.clock,
+            catalog=harness.catalog,
+            clock=harness.clock,
         )
         self.inbox = RedisInbox(client)  # type: ignore[assignment]
         self.message_states = RedisMessageStateStore(client)  # type: ignore[assignment]
         self.user_actions = UserActions.build(
             memory=memory,
             trace_store=trace_store,
-            catalog=scene.catalog,
+            catalog=harness.catalog,
             feedback=RedisFeedbackStore(client),
             settings_store=RedisChannelSettingsStore(client),
             audit=RedisAudit(client),
@@ -81,7 +81,7 @@ class RedisBot(Bot):
             message_states=self.message_states,
             checkpoints=checkpoints,
             defaults=ChannelSettings(),
-            disputes=DisputeReports(RedisProposalStore(client), scene.clock),
+            disputes=DisputeReports(RedisProposalStore(client), harness.clock),
         )
 
 
@@ -136,7 +136,7 @@ async def measure() -> None:
 
 async def _play(bot: RedisBot, counted: Counted) -> None:
     driver = bot.driver
-    await bot.scene.knows("Refunds are paid within 14 days.", title="Refund policy")
+    await bot.harness.knows("Refunds are paid within 14 days.", title="Refund policy")
     async with bot.running(lanes=2):
         await counted.look("(connecting)")
         first = await driver.says("alice", QUESTION)

@@ -134,7 +134,7 @@ class Stage:
     def __init__(self, slack: FakeSlack) -> None:
         self.slack = slack
         self.bot = Bot(UnpacedDriver(slack, "socket"))
-        self.bot.inbox = InProcessInbox(self.bot.scene.state, clock=self.bot.scene.clock, most_waiting=10_000)
+        self.bot.inbox = InProcessInbox(self.bot.harness.state, clock=self.bot.harness.clock, most_waiting=10_000)
         self.bot.metrics = self._work = WorkCount()
         self.bot.reasoner.always("compose", ANSWER)
         self.bot.reasoner.pause = 0.5
@@ -142,7 +142,7 @@ class Stage:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator["Stage"]:
-        await self.bot.scene.knows(REFUNDS, title="Refund policy")
+        await self.bot.harness.knows(REFUNDS, title="Refund policy")
         async with self.bot.running(lanes=LANES):
             yield self
 
@@ -158,7 +158,7 @@ class Stage:
         for case in batch:
             self.slack.faults.clear(case.where)
         while await self.bot.inbox.count_waiting():
-            self.bot.scene.clock.advance(60)  # the leases of what was kept run out
+            self.bot.harness.clock.advance(60)  # the leases of what was kept run out
             await self._rest()
         for case in batch:
             shown = self._outcomes(case)

@@ -16,7 +16,7 @@ from bot.readiness import ReadinessReport
 from bot.settings import Settings
 from core.model.answer import Outcome
 from core.service.explanations import describe_event
-from tests.core.scene import Scene
+from tests.core.harness import Harness
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.model.endpoint import ScriptedEndpoint
@@ -42,10 +42,10 @@ async def test_a_refused_key_is_told_in_the_log_once_in_health_metrics_and_trace
         endpoint.fails(401, times=1_000)
         reasoner = model_with_standby(configured(endpoint), quoting, ManualClock(), stack, None)
         assert isinstance(reasoner, FallbackReasoner)
-        scene = Scene(reasoner, floor=quoting)
-        await scene.knows("Refunds stay open for 30 days after the purchase.", title="Refund policy")
+        harness = Harness(reasoner, floor=quoting)
+        await harness.knows("Refunds stay open for 30 days after the purchase.", title="Refund policy")
         with caplog.at_level(logging.WARNING):
-            said = await scene.asks("How long do refunds stay open?")
+            said = await harness.asks("How long do refunds stay open?")
         app = application(_ready, model_failure=lambda: reasoner.last_failure)
         async with TestClient(TestServer(app)) as client:
             health = await (await client.get("/healthz")).json()

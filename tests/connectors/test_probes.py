@@ -124,8 +124,8 @@ class Sources:
 
     def _room(self, name: str, plugin: object, settings: Mapping[str, str], port: int) -> SyncRoom:
         room = SyncRoom(plugin, settings, PlainParser(), port)  # type: ignore[arg-type]  # any of three plugins
-        scene = self.office.scene
-        room.catalog, room.index = scene.catalog, scene.index
+        harness = self.office.harness
+        room.catalog, room.index = harness.catalog, harness.index
         held = frozenset({CHANNEL, self.token.principal})
         mapping = dict.fromkeys(("g-shared", "shared@example.org", "repository:acme/group"), held)
         room.connection = replace(room.connection, name=name, kind=name, mapping=mapping)
@@ -161,24 +161,24 @@ async def sources() -> AsyncIterator[Sources]:
 
 
 async def test_answers_follow_ups_and_refusals_to_people(sources: Sources) -> None:
-    scene = sources.office.scene
+    harness = sources.office.harness
     for who, (audience, allowed) in AUDIENCES.items():
         for source in SOURCES:
             for reader in READERS:
                 expects = canary(source, reader) if reader in allowed else ""
                 thread = f"{who} {source} {reader}"
-                told = await scene.asks(question_about(source, reader), thread=thread, audience=audience)
+                told = await harness.asks(question_about(source, reader), thread=thread, audience=audience)
                 sources.probe("answer", who, repr(told.events), allowed, expects)
-                told = await scene.asks("And what was it called exactly?", thread=thread, audience=audience)
+                told = await harness.asks("And what was it called exactly?", thread=thread, audience=audience)
                 sources.probe("follow-up", who, repr(told.events), allowed)
     assert sources.probes.total() >= 400
 
 
 async def test_a_right_that_is_withdrawn_in_the_middle_of_a_conversation(sources: Sources) -> None:
-    scene = sources.office.scene
+    harness = sources.office.harness
     audience, allowed = AUDIENCES["ada"]
     for source in SOURCES:
-        told = await scene.asks(question_about(source, "ada"), thread=source, audience=audience)
+        told = await harness.asks(question_about(source, "ada"), thread=source, audience=audience)
         sources.probe("before", "ada", repr(told.events), allowed, canary(source, "ada"))
     sources.wiki.pages["0"].users = ("bo",)
     sources.drive.files["0"].permissions = [user("bo")]
@@ -186,9 +186,9 @@ async def test_a_right_that_is_withdrawn_in_the_middle_of_a_conversation(sources
     await sources.sync()
     for source in SOURCES:
         for later in ("And what was it called exactly?", question_about(source, "ada"), "Say that again."):
-            told = await scene.asks(later, thread=source, audience=audience)
+            told = await harness.asks(later, thread=source, audience=audience)
             sources.probe("after", "ada", repr(told.events), frozenset())
-        told = await scene.asks(question_about(source, "ada"), audience=AUDIENCES["bo"][0], thread=f"bo {source}")
+        told = await harness.asks(question_about(source, "ada"), audience=AUDIENCES["bo"][0], thread=f"bo {source}")
         sources.probe("after", "bo", repr(told.events), frozenset({"ada", "bo"}), canary(source, "ada"))
 
 
@@ -233,26 +233,28 @@ def _agent(office: Office, program: Program) -> object:
     async def caller() -> ApiClient:
         return await office.clients.authenticate(program.secret)
 
-    scene = office.scene
-    reader = KnowledgeReader(scene.catalog, scene.index, Retriever(scene.index, scene.encoder, None, scene.catalog))
-    return build_server(KnowledgeTools(caller, reader, scene.question_service, AnswerPolicy()), "0.0.0", None)
+    harness = office.harness
+    reader = KnowledgeReader(
+        harness.catalog, harness.index, Retriever(harness.index, harness.encoder, None, harness.catalog)
+    )
+    return build_server(KnowledgeTools(caller, reader, harness.question_service, AnswerPolicy()), "0.0.0", None)
 
 
 async def test_kb_gaps_drafts_and_digests(sources: Sources) -> None:
-    scene, room = sources.office.scene, sources.office.room
+    harness, room = sources.office.harness, sources.office.room
     feedback = sources.office.feedback
     for who in ("ada", "bo", "a member of the channel"):
         for source in SOURCES:
             thread, reader = f"{who} {source}", "group" if who.startswith("a ") else who
             spoken = replace(AUDIENCES[who][0], public=True)  # so that the words of the question are in the report
-            told = await scene.asks(question_about(source, reader), thread=thread, audience=spoken)
+            told = await harness.asks(question_about(source, reader), thread=thread, audience=spoken)
             assert canary(source, reader) in told.text
-            person, key = Person(f"test:{who}", who), str(scene.key(thread))
+            person, key = Person(f"test:{who}", who), str(harness.key(thread))
             await feedback.keep(Feedback(told.trace_id, person, helpful=False, thread=key))
-    analysis = GapAnalysis(scene.questions, feedback, scene.catalog, scene.clock)
-    drafts = GapDrafts(feedback, room.proposal_store, room.audit, scene.clock)
+    analysis = GapAnalysis(harness.questions, feedback, harness.catalog, harness.clock)
+    drafts = GapDrafts(feedback, room.proposal_store, room.audit, harness.clock)
     for who, (audience, allowed) in AUDIENCES.items():
-        bases = await VisibleBases(scene.catalog).names(audience)
+        bases = await VisibleBases(harness.catalog).names(audience)
         report = await analysis.report(timedelta(days=7), Reader(bases))
         sources.probe("gaps", who, to_json(report), allowed)
         sources.probe("digest", who, digest_text(report), allowed)

@@ -1,4 +1,4 @@
-"""Scenes in real containers: minutes each, so that they run when they are asked for (``make containers``)."""
+"""Tests in real containers: minutes each, so that they run when they are asked for (``make containers``)."""
 
 import shutil
 import subprocess

@@ -1,6 +1,6 @@
 """Forgetting a person reaches every store there is: each one is named here, with what of a person is kept in it.
 
-A store that is added and not named here fails the first scene, so that nobody has to remember this promise.
+A store that is added and not named here fails the first test, so that nobody has to remember this promise.
 """
 
 import importlib

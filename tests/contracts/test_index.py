@@ -1,4 +1,4 @@
-"""What every index promises: the same scenes for the one in memory and for the embedded Milvus."""
+"""What every index promises: the same tests for the one in memory and for the embedded Milvus."""
 
 import asyncio
 import tempfile

@@ -1,4 +1,4 @@
-"""What scenes begin with: signals that are heard, a server that notes every violation, a bot that knows a document."""
+"""What tests begin with: signals that are heard, a server that notes every violation, a bot that knows a document."""
 
 import signal
 from collections.abc import AsyncIterator, Iterator
@@ -28,7 +28,7 @@ def signals_reach_processes() -> Iterator[None]:
 
 @pytest.fixture
 async def discord() -> AsyncIterator[FakeDiscord]:
-    """The fake; what was asked of it against Discord's own description fails the scene."""
+    """The fake; what was asked of it against Discord's own description fails the test."""
     async with FakeDiscord() as server:
         yield server
         assert server.violations == []
@@ -38,7 +38,7 @@ async def discord() -> AsyncIterator[FakeDiscord]:
 async def closed(discord: FakeDiscord) -> Office:
     """A bot that is not connected yet."""
     office = Office(discord)
-    await office.scene.knows(REFUNDS, title="Refund policy")
+    await office.harness.knows(REFUNDS, title="Refund policy")
     return office
 
 

@@ -1,4 +1,4 @@
-"""Discord for scenes: the fake server, its people, and what they see there."""
+"""Discord for tests: the fake server, its people, and what they see there."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -17,7 +17,7 @@ from core.service.actions.user_actions import UserActions
 from tests.e2e.driver import Running, Seen
 from tests.fakes.discord import FakeDiscord, Interaction, Message, Modal, Person
 
-PACE_SECONDS = 0.05  # the fake server has no limit unless a scene sets one
+PACE_SECONDS = 0.05  # the fake server has no limit unless a test sets one
 ADMINS = ("ada",)
 
 
@@ -69,7 +69,7 @@ class DiscordDriver:
         place: str = "general",
         files: Sequence[tuple[str, bytes]] = (),
     ) -> Message:
-        self.person("bob")  # whom scenes mention
+        self.person("bob")  # whom tests mention
         who = self.person(person)
         written = f"<@bot> {text}" if mention else text
         if thread is None:

@@ -163,7 +163,7 @@ class Theatre:
             await self.discord.quiet(0.1)
             while await self.office.inbox.count_waiting():
                 await self.office.work.wait_for_rest()
-                self.office.scene.clock.advance(LEASE_SECONDS)  # of what failed: that is its pause
+                self.office.harness.clock.advance(LEASE_SECONDS)  # of what failed: that is its pause
         await self.discord.quiet(0.1)
         self.discord.faults.ordered.clear()
         return [
@@ -219,8 +219,8 @@ async def theatre(patching: pytest.MonkeyPatch) -> AsyncIterator[Theatre]:
     """A server and an installation that tries again soon, where people would wait for half a minute."""
     patching.setattr(leasing, "RETRY_SECONDS", 0.02)
     async with FakeDiscord() as discord:
-        office = Office(discord, lanes=64, timed_by_scene=True)
-        await office.scene.knows(REFUNDS, title="Refund policy")
+        office = Office(discord, lanes=64, timed_by_harness=True)
+        await office.harness.knows(REFUNDS, title="Refund policy")
         async with office.open():
             yield Theatre(discord, office)
         late = "was acknowledged after more than"  # an acknowledgement that the library repeats while Discord is away

@@ -1,4 +1,4 @@
-"""The knowledge as it is governed, over the stores of a scene: the real service, the real jobs, and pages on paper."""
+"""The knowledge as it is governed, over the stores of a test: the real service, the real jobs, and pages on paper."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from core.ports.job_store import Proposal
 from core.ports.platform import PlatformCapabilities
 from core.service.kb.chat_changes import ChangedConversation
 from core.service.workers import JobWorker
-from tests.core.scene import Scene
+from tests.core.harness import Harness
 from tests.core.service.kb.knowledge_room import Room
 from tests.fakes.discord import Interaction, Person
 from tests.fakes.memory.inbox import InProcessInbox
@@ -19,13 +19,18 @@ from tests.fakes.memory.stores import InProcessAudit
 class Library:
     """What outlives a process of it: documents, jobs, and what was proposed or removed."""
 
-    def __init__(self, scene: Scene, audit: InProcessAudit) -> None:
+    def __init__(self, harness: Harness, audit: InProcessAudit) -> None:
         self._room = room = Room()
-        room.catalog, room.index, room.encoder, room.clock = scene.catalog, scene.index, scene.encoder, scene.clock
+        room.catalog, room.index, room.encoder, room.clock = (
+            harness.catalog,
+            harness.index,
+            harness.encoder,
+            harness.clock,
+        )
         room.audit, room.inbox = audit, InProcessInbox()
-        self.proposal_store = room.proposal_store = InProcessProposalStore(scene.state)
-        self.message_states = room.message_states = InProcessMessageStateStore(scene.state)
-        room.memory = scene.memory
+        self.proposal_store = room.proposal_store = InProcessProposalStore(harness.state)
+        self.message_states = room.message_states = InProcessMessageStateStore(harness.state)
+        room.memory = harness.memory
         room.assemble()
         self.person_answers, self.lent, self.room = room.person_answers, room.lent, room
         self.parser, self.site, self.jobs, self.inbox = room.parser, room.site, room.jobs, room.inbox

@@ -1,6 +1,6 @@
 """Footnote on a fake Discord, in this process: the real client and the real road in, over stores in plain dictionaries.
 
-What is scripted is only what the model says. Scenes that need nothing but what a person sees can be played against the
+What is scripted is only what the model says. Tests that need nothing but what a person sees can be played against the
 real process as well.
 """
 
@@ -19,7 +19,7 @@ from core.service.disputes.decisions import DisputeReports
 from core.service.kb.service import KnowledgeService
 from core.service.message_handler import MessageHandler
 from core.service.workers import Worker
-from tests.core.scene import Scene
+from tests.core.harness import Harness
 from tests.e2e.discord_library import Library
 from tests.e2e.work_count import WorkCount
 from tests.fakes.discord import FakeDiscord
@@ -29,7 +29,7 @@ from tests.fakes.memory.proposal_store import InProcessProposalStore
 from tests.fakes.memory.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 
 NO_LATE_EDITS = PacingLimits(late=())  # the fake applies an edit before it answers, unless a test holds it
-# Scenes do not wait as people do.
+# Tests do not wait as people do.
 SOON = replace(MANNERS, opening=(0.02,), editing=(0.02, 0.02), posting=(0.02, 0.05, 0.1))
 
 
@@ -41,7 +41,7 @@ async def parse(name: str, data: bytes) -> ParsedDocument:
 class Office:
     """Everything that outlives a process of Footnote: the stores, and Discord itself.
 
-    ``timed_by_scene``: a lease runs out only when the scene lets its time pass.
+    ``timed_by_harness``: a lease runs out only when the test lets its time pass.
     """
 
     def __init__(
@@ -54,21 +54,21 @@ class Office:
         library: bool = False,
         allowed_bots: Sequence[str] = (),
         lanes: int = 4,
-        timed_by_scene: bool = False,
+        timed_by_harness: bool = False,
     ) -> None:
         self.discord = discord
-        self.scene = Scene()
-        self.script = self.scene.script
-        self.message_states = InProcessMessageStateStore(self.scene.state)
-        self.inbox = InProcessInbox(self.scene.state, clock=self.scene.clock if timed_by_scene else None)
+        self.harness = Harness()
+        self.script = self.harness.script
+        self.message_states = InProcessMessageStateStore(self.harness.state)
+        self.inbox = InProcessInbox(self.harness.state, clock=self.harness.clock if timed_by_harness else None)
         self.work = WorkCount()
         self.lanes = lanes
         self.settings_store = InProcessChannelSettingsStore()
-        self.feedback = InProcessFeedbackStore(self.scene.state)
+        self.feedback = InProcessFeedbackStore(self.harness.state)
         self.audit = InProcessAudit()
         self.pace_seconds = pace_seconds
-        self.library = Library(self.scene, self.audit) if library else None
-        own = InProcessProposalStore(self.scene.state)
+        self.library = Library(self.harness, self.audit) if library else None
+        own = InProcessProposalStore(self.harness.state)
         self.proposal_store = self.library.proposal_store if self.library is not None else own
         self.kb = self.library.kb_service if self.library is not None else kb
         self.allowed_bots = allowed_bots
@@ -77,18 +77,18 @@ class Office:
 
     def _platform(self) -> DiscordPlatform:
         user_actions = UserActions.build(
-            memory=self.scene.memory,
-            trace_store=self.scene.trace_store,
-            catalog=self.scene.catalog,
+            memory=self.harness.memory,
+            trace_store=self.harness.trace_store,
+            catalog=self.harness.catalog,
             feedback=self.feedback,
             settings_store=self.settings_store,
             audit=self.audit,
             inbox=self.inbox,
             message_states=self.message_states,
-            checkpoints=self.scene.checkpoints,
+            checkpoints=self.harness.checkpoints,
             defaults=ChannelSettings(),
             person_answers=self.library.person_answers if self.library is not None else None,
-            disputes=DisputeReports(self.proposal_store, self.scene.clock),
+            disputes=DisputeReports(self.proposal_store, self.harness.clock),
         )
         return DiscordPlatform(
             token=self.discord.token,
@@ -103,7 +103,7 @@ class Office:
             gateway_url=self.discord.gateway_url,
             manners=replace(SOON, edit_seconds=self.pace_seconds),
             pacing_limits=NO_LATE_EDITS,
-            now=lambda: self.scene.clock.now().timestamp(),
+            now=lambda: self.harness.clock.now().timestamp(),
         )
 
     @asynccontextmanager
@@ -113,9 +113,9 @@ class Office:
         if self.library is not None:
             self.library.lent["discord"] = platform.capabilities()
         message_handler = MessageHandler(
-            question_service=self.scene.question_service,
-            memory_controls=MemoryControls(self.scene.memory, self.audit),
-            checkpoints=self.scene.checkpoints,
+            question_service=self.harness.question_service,
+            memory_controls=MemoryControls(self.harness.memory, self.audit),
+            checkpoints=self.harness.checkpoints,
             message_states=self.message_states,
             inbox=self.inbox,
             platforms={"discord": platform},
@@ -123,7 +123,7 @@ class Office:
             person_answers=self.library.person_answers if self.library is not None else None,
         )
         worker = Worker(
-            name="w", inbox=self.inbox, message_handler=message_handler, clock=self.scene.clock, lanes=self.lanes
+            name="w", inbox=self.inbox, message_handler=message_handler, clock=self.harness.clock, lanes=self.lanes
         )
         stop = asyncio.Event()
         async with platform, asyncio.TaskGroup() as group:

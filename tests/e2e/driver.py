@@ -1,4 +1,4 @@
-"""What a scene needs of a platform: people who talk and press, and what they then see. One driver for each platform."""
+"""What a test needs of a platform: people who talk and press, and what they then see. One driver for each platform."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager

@@ -22,7 +22,7 @@ from core.service.disputes.decisions import DisputeReports
 from core.service.message_handler import MessageHandler
 from core.service.message_router import AnswerLimits
 from core.service.workers import Worker
-from tests.core.scene import Scene
+from tests.core.harness import Harness
 from tests.e2e.driver import PlatformDriver, Running
 from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.message_state import InProcessMessageStateStore
@@ -39,7 +39,7 @@ REFUNDS = "Refunds are paid within 14 days."
 
 
 class PausingReasoner(ScriptedReasoner):
-    """Writes in pieces, and holds its pen where a scene wants to look."""
+    """Writes in pieces, and holds its pen where a test wants to look."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,25 +74,25 @@ class Bot:
         self.driver = driver
         self.reasoner = PausingReasoner()
         floor = self.reasoner if model is not None else None
-        self.scene = Scene(model or self.reasoner, script=self.reasoner, floor=floor)
-        self.answer_limits = AnswerLimits(InProcessAnswerCounts(), Days(self.scene.clock, UTC))
-        self.message_states = InProcessMessageStateStore(self.scene.state)
-        self.inbox = InProcessInbox(self.scene.state)
-        self.feedback = InProcessFeedbackStore(self.scene.state)
+        self.harness = Harness(model or self.reasoner, script=self.reasoner, floor=floor)
+        self.answer_limits = AnswerLimits(InProcessAnswerCounts(), Days(self.harness.clock, UTC))
+        self.message_states = InProcessMessageStateStore(self.harness.state)
+        self.inbox = InProcessInbox(self.harness.state)
+        self.feedback = InProcessFeedbackStore(self.harness.state)
         self.audit = InProcessAudit()
-        self.proposal_store = InProcessProposalStore(self.scene.state)
+        self.proposal_store = InProcessProposalStore(self.harness.state)
         self.user_actions = UserActions.build(
-            memory=self.scene.memory,
-            trace_store=self.scene.trace_store,
-            catalog=self.scene.catalog,
+            memory=self.harness.memory,
+            trace_store=self.harness.trace_store,
+            catalog=self.harness.catalog,
             feedback=self.feedback,
             settings_store=InProcessChannelSettingsStore(),
             audit=self.audit,
             inbox=self.inbox,
             message_states=self.message_states,
-            checkpoints=self.scene.checkpoints,
+            checkpoints=self.harness.checkpoints,
             defaults=ChannelSettings(),
-            disputes=DisputeReports(self.proposal_store, self.scene.clock),
+            disputes=DisputeReports(self.proposal_store, self.harness.clock),
         )
         self.more: dict[str, Any] = {}
         self.metrics: Metrics = NoMetrics()
@@ -122,14 +122,14 @@ class Bot:
         """Connected and at work: how to stop it, its connection, its worker. What still runs at the end is killed."""
         stop = asyncio.Event()
         opening = self.driver.connecting(
-            self.inbox, self.message_states, self.scene.checkpoints, self.user_actions, parse=parse, **self.more
+            self.inbox, self.message_states, self.harness.checkpoints, self.user_actions, parse=parse, **self.more
         )
         async with opening as platform:
             self.platform = platform
             message_handler = MessageHandler(
-                question_service=self.scene.question_service,
+                question_service=self.harness.question_service,
                 memory_controls=self.user_actions.memory,
-                checkpoints=self.scene.checkpoints,
+                checkpoints=self.harness.checkpoints,
                 message_states=self.message_states,
                 inbox=self.inbox,
                 metrics=self.metrics,
@@ -138,7 +138,7 @@ class Bot:
                 person_answers=self.user_actions.person_answers,
             )
             worker = Worker(
-                name="w", inbox=self.inbox, message_handler=message_handler, clock=self.scene.clock, lanes=lanes
+                name="w", inbox=self.inbox, message_handler=message_handler, clock=self.harness.clock, lanes=lanes
             )
             tasks = [asyncio.create_task(platform.run(stop)), asyncio.create_task(worker.run(stop))]
             try:
@@ -173,8 +173,8 @@ class Bot:
 
     async def close_knowledge(self) -> None:
         """From now on nobody may read what it knows."""
-        for base in await self.scene.catalog.bases():
-            await self.scene.catalog.save_base(replace(base, grants=frozenset({"nobody"})))
+        for base in await self.harness.catalog.bases():
+            await self.harness.catalog.save_base(replace(base, grants=frozenset({"nobody"})))
 
     async def waits(self, count: int, within: float = 60.0) -> None:
         """So many messages wait or are under way."""
@@ -190,7 +190,7 @@ class Bot:
 
 
 async def parse(name: str, data: bytes) -> ParsedDocument:
-    """Files in scenes are plain text; others are refused, as a damaged one is."""
+    """Files in tests are plain text; others are refused, as a damaged one is."""
     try:
         text = data.decode()
     except UnicodeDecodeError:

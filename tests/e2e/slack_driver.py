@@ -1,4 +1,4 @@
-"""Slack for scenes: the fake workspace, driven by either road."""
+"""Slack for tests: the fake workspace, driven by either road."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

@@ -31,7 +31,7 @@ async def discord() -> AsyncIterator[FakeDiscord]:
 @pytest.fixture
 async def office(discord: FakeDiscord) -> AsyncIterator[Office]:
     office = Office(discord)
-    await office.scene.knows(REFUNDS, title="Refund policy")
+    await office.harness.knows(REFUNDS, title="Refund policy")
     async with office.open():
         yield office
 
@@ -164,7 +164,7 @@ async def test_a_file_that_comes_with_ask_is_read(discord: FakeDiscord, office: 
 
 
 async def test_ask_looks_only_where_it_is_told_to(discord: FakeDiscord, office: Office) -> None:
-    await office.scene.knows("Refunds of plans are made in Lyon.", title="Offices", base="offices")
+    await office.harness.knows("Refunds of plans are made in Lyon.", title="Offices", base="offices")
     alice = discord.person("alice")
     (choice,) = await alice.autocompletes("ask", option="kb", typed="off", question="x")
     asked = await alice.slash("ask", question="how long do refunds take?", private=False, kb=choice.value)
@@ -177,14 +177,14 @@ async def test_words_of_what_not_everybody_may_read_are_not_kept(discord: FakeDi
     alice = discord.person("alice")
     await discord.reply_to(await alice.slash("ask", question="how long do refunds take?", private=False))
     await discord.reply_to(await alice.slash("ask", question="do refunds of mine take long?", private=True))
-    kept = [question async for question in office.scene.questions.since(datetime(2000, 1, 1, tzinfo=UTC))]
+    kept = [question async for question in office.harness.questions.since(datetime(2000, 1, 1, tzinfo=UTC))]
     assert [(one.private, one.question) for one in kept] == [(False, "how long do refunds take?"), (True, "")]
 
 
 async def test_a_base_that_not_everybody_here_may_read_cannot_be_named(discord: FakeDiscord, office: Office) -> None:
     alice = discord.person("alice")
     grants = frozenset({f"discord:user:{alice.id}"})
-    await office.scene.knows("The canary sings at dawn.", title="Secret", base="secret", grants=grants)
+    await office.harness.knows("The canary sings at dawn.", title="Secret", base="secret", grants=grants)
     ask = {"question": "when does the canary sing?", "kb": "secret"}
     assert "no knowledge base called" in (await discord.reply_to(await alice.slash("ask", ask, private=False))).text
     assert "dawn" in (await discord.reply_to(await alice.slash("ask", ask, private=True))).text
@@ -360,7 +360,7 @@ async def test_what_only_a_role_may_read_is_said_where_only_that_role_reads(
 ) -> None:
     board = discord.role("board")
     grants = frozenset({f"discord:role:{discord.guild_id}/{board.id}"})
-    await office.scene.knows("The canary sings at dawn.", title="Secret", base="secret", grants=grants)
+    await office.harness.knows("The canary sings at dawn.", title="Secret", base="secret", grants=grants)
     hidden = await discord.text_channel("board", private_to=[board])
     mixed = await discord.text_channel("leads", private_to=[board, discord.role("leads")])
     await discord.quiet(0.1)
@@ -380,7 +380,7 @@ async def test_somebody_let_in_by_name_without_the_role_keeps_the_roles_knowledg
 ) -> None:
     board = discord.role("board")
     grants = frozenset({f"discord:role:{discord.guild_id}/{board.id}"})
-    await office.scene.knows("The canary sings at dawn.", title="Secret", base="secret", grants=grants)
+    await office.harness.knows("The canary sings at dawn.", title="Secret", base="secret", grants=grants)
     guest = await discord.text_channel("board", private_to=[board, discord.person("guest")])
     member = await discord.text_channel("board-too", private_to=[board, discord.person("chair", roles=[board])])
     await discord.quiet(0.1)
@@ -392,8 +392,8 @@ async def test_somebody_let_in_by_name_without_the_role_keeps_the_roles_knowledg
 async def test_what_a_channel_or_the_server_may_read_is_said_there(discord: FakeDiscord, office: Office) -> None:
     here = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
     server = f"discord:guild:{discord.guild_id}"
-    await office.scene.knows("Owls hoot at dusk.", title="Owls", base="owls", grants=frozenset({here}))
-    await office.scene.knows("Larks sing at noon.", title="Larks", base="larks", grants=frozenset({server}))
+    await office.harness.knows("Owls hoot at dusk.", title="Owls", base="owls", grants=frozenset({here}))
+    await office.harness.knows("Larks sing at noon.", title="Larks", base="larks", grants=frozenset({server}))
     alice = discord.person("alice")
     answers = {}
     for channel in ("general", "random"):
@@ -407,7 +407,7 @@ async def test_what_a_channel_or_the_server_may_read_is_said_there(discord: Fake
 async def test_quotes_are_for_whoever_may_read_them_now(discord: FakeDiscord, office: Office) -> None:
     board = discord.role("board")
     grants = frozenset({f"discord:role:{discord.guild_id}/{board.id}"})
-    await office.scene.knows("The canary sings at dawn.", title="Secret", base="secret", grants=grants)
+    await office.harness.knows("The canary sings at dawn.", title="Secret", base="secret", grants=grants)
     hidden = await discord.text_channel("board", private_to=[board, discord.person("owner's friend", admin=True)])
     await discord.quiet(0.1)
     chair = discord.person("chair", roles=[board])

@@ -15,7 +15,7 @@ from core.model.principals import channel_principal
 from core.ports.inbox import Delivery
 from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office
-from tests.e2e.test_scenes import CARDS
+from tests.e2e.test_both_platforms import CARDS
 from tests.fakes.discord import SPECIFICATION, FakeDiscord, Message, Person
 
 pytestmark = [
@@ -47,7 +47,7 @@ async def worked_off(office: Office) -> None:
         await office.discord.quiet(0.1)
         while await office.inbox.count_waiting():
             await office.work.wait_for_rest()
-            office.scene.clock.advance(31.0)  # the pause of what failed
+            office.harness.clock.advance(31.0)  # the pause of what failed
 
 
 async def settled_on(discord: FakeDiscord, office: Office, asked: Message, asker: Person) -> Message:
@@ -162,9 +162,9 @@ async def test_who_asks_where_answers_are_private_and_takes_no_direct_messages_h
 async def test_a_member_who_could_not_be_looked_up_is_not_taken_for_one_who_may_read_nothing(
     discord: FakeDiscord,
 ) -> None:
-    office = Office(discord, timed_by_scene=True)
+    office = Office(discord, timed_by_harness=True)
     grants = frozenset({f"discord:guild:{discord.guild_id}"})
-    await office.scene.knows("The canary sings at dawn.", title="Secret", base="team", grants=grants)
+    await office.harness.knows("The canary sings at dawn.", title="Secret", base="team", grants=grants)
     discord.fail("GET", "/guilds/{guild_id}/members/{user_id}", status=503)
     async with office.open():
         asked = await discord.person("alice").dm("when does the canary sing?")
@@ -477,7 +477,7 @@ async def test_a_suggestion_is_acknowledged_before_anybody_is_looked_up(discord:
     chair, guest = discord.person("chair", roles=[board]), discord.person("guest", roles=[board])
     hidden = await discord.text_channel("board", private_to=[board, guest])
     await discord.quiet(0.1)
-    await office.scene.knows(*CARDS, title="Cards", headings=("Credit cards", "Gift cards", "Lost cards"))
+    await office.harness.knows(*CARDS, title="Cards", headings=("Credit cards", "Gift cards", "Lost cards"))
     office.script.enqueue("compose", "Refunds are paid within 14 days [1].")
     place = channel_principal("discord", str(discord.guild_id), str(hidden.id))
     await office.settings_store.write(place, ChosenSettings.from_mapping({"follow_ups": "yes"}))

@@ -58,7 +58,7 @@ async def test_an_invalid_session_identifies_again_and_goes_on(discord: FakeDisc
 async def test_edits_stay_within_their_bucket(discord: FakeDiscord) -> None:
     discord.enforce_edit_limit(edits=5, seconds=5.0)
     office = Office(discord, pace_seconds=1.2)
-    await office.scene.knows(REFUNDS, title="Refund policy")
+    await office.harness.knows(REFUNDS, title="Refund policy")
 
     text = [f"word{n} " for n in range(60)] + ["and it ends [1]."]
     office.script.enqueue("compose", text)
@@ -121,7 +121,7 @@ async def test_an_earlier_edit_that_is_told_again_does_not_stop_the_later_one(
 async def test_two_bots_do_not_go_on_for_ever(discord: FakeDiscord) -> None:
     helper = discord.bot("helper")
     office = Office(discord, allowed_bots=[str(helper.id), str(discord.me.id)])
-    await office.scene.knows(REFUNDS, title="Refund policy")
+    await office.harness.knows(REFUNDS, title="Refund policy")
     async with office.open():
         asked = [await helper.says("<@bot> how long do refunds take?") for _ in range(5)]
         await discord.until(lambda: len(office.script.calls_of("understand")) == 3, what="three answers")
@@ -326,7 +326,7 @@ async def test_the_preflight_of_a_discord_that_is_away_names_the_host(discord: F
 async def test_a_button_of_a_message_nobody_remembers_explains_itself(discord: FakeDiscord, office: Office) -> None:
     alice = discord.person("alice")
     answer = await discord.reply_to(await alice.says("<@bot> how long do refunds take?"))
-    kept = office.scene.state.records
+    kept = office.harness.state.records
     for key in [key for key in kept if "trace" in str(key)]:
         del kept[key]
     pressed = await alice.clicks(answer, "Show quotes")

@@ -481,7 +481,7 @@ async def test_a_job_that_outlives_its_interaction_says_its_end_directly(
 async def test_who_knows_better_says_so_and_an_admin_decides(
     discord: FakeDiscord, office: Office, library: Library, ada: Person
 ) -> None:
-    await office.scene.knows("The router is reset by unplugging it.", title="Old notes")
+    await office.harness.knows("The router is reset by unplugging it.", title="Old notes")
     alice = discord.person("alice")
     asked = await alice.says("<@bot> how is the router reset?")
     answer = await discord.reply_to(asked)
@@ -515,8 +515,8 @@ async def test_a_command_that_their_discord_still_shows_but_is_no_more_is_explai
 async def test_the_owner_decides_a_dispute_and_takes_the_decision_back(
     discord: FakeDiscord, office: Office, library: Library, ada: Person
 ) -> None:
-    await office.scene.knows("Logs are kept for 30 days.", title="Runbook", dated="2024-05-02")
-    await office.scene.knows("Logs are kept for 90 days.", title="Retention", dated="2026-03-09")
+    await office.harness.knows("Logs are kept for 30 days.", title="Runbook", dated="2024-05-02")
+    await office.harness.knows("Logs are kept for 90 days.", title="Retention", dated="2026-03-09")
     alice, bob = discord.person("alice"), discord.person("bob")
     disputed = await discord.reply_to(
         await alice.says("<@bot> how long are logs kept?"), until=lambda one: "Tell the owner" in one.buttons()

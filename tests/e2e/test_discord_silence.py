@@ -320,7 +320,7 @@ async def test_a_card_of_a_deleted_question_goes_and_is_not_answered_when_its_ti
     await alice.deletes(asked)
     await discord.until(lambda: not discord.answers_to(asked), LONG, what="the card to go")
     await worked_off(office)
-    assert await office.scene.checkpoints.due(office.scene.clock.now().replace(year=2999)) == []
+    assert await office.harness.checkpoints.due(office.harness.clock.now().replace(year=2999)) == []
 
 
 async def test_a_follow_up_in_a_thread_that_is_deleted_takes_only_its_own_answer(
@@ -392,7 +392,7 @@ async def test_an_edit_of_a_question_of_which_nothing_is_kept_any_more_is_not_an
     asked = await alice.says(ASKED)
     await discord.reply_to(asked, LONG)
     await worked_off(office)
-    office.scene.state.records.clear()
+    office.harness.state.records.clear()
     discord.nonces.clear()
     await alice.edits(asked, "<@bot> how long do refunds take, in days?")
     await discord.reply_to(await alice.says(ASKED, "random"), LONG)  # what is said later is taken in later

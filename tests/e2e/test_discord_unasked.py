@@ -205,7 +205,7 @@ async def test_what_is_not_certain_leaves_no_sign_at_all(discord: FakeDiscord, o
     assert asked.thread is None
     assert len(general.posts()) == before + 1
     assert not discord.is_typing_in(general)
-    assert (await office.scene.trace_store.counts()).outcomes == {}
+    assert (await office.harness.trace_store.counts()).outcomes == {}
 
 
 async def test_chatter_and_what_is_put_to_colleagues_costs_nothing(discord: FakeDiscord, office: Office) -> None:

@@ -34,7 +34,7 @@ LAYOUT = 1 << 15
 
 
 class Listener(discord.Client):
-    """A bot that keeps what it hears; scenes tell it what to say."""
+    """A bot that keeps what it hears; tests tell it what to say."""
 
     def __init__(self, *, content: bool = True, **options: Any) -> None:
         intents = discord.Intents.default()

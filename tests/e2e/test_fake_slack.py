@@ -62,7 +62,7 @@ async def slack() -> AsyncIterator[FakeSlack]:
 
 @pytest.fixture
 def impatient_slack(slack: FakeSlack) -> FakeSlack:
-    """The same workspace, for scenes in which an acknowledgement never comes."""
+    """The same workspace, for tests in which an acknowledgement never comes."""
     slack.courier.deadline = 0.3
     return slack
 

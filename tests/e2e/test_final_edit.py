@@ -34,7 +34,7 @@ BEFORE = PacingLimits(edit=0.2, in_flight=0.1, late=LATE)  # or earlier, for hav
 @asynccontextmanager
 async def working(driver: PlatformDriver, limits: PacingLimits) -> AsyncIterator[Bot]:
     bot = Bot(driver)
-    await bot.scene.knows(f"{BEGINNING}{END}.", title="Refund policy")
+    await bot.harness.knows(f"{BEGINNING}{END}.", title="Refund policy")
     bot.reasoner.always("compose", [BEGINNING, f"{END} [1]."])
     bot.more["pacing_limits"] = limits
     async with bot.running():

@@ -47,15 +47,15 @@ class SlackHouse:
         self.slack = slack
         bot, room = Bot(SlackDriver(slack, "socket")), Room()
         room.catalog, room.index, room.encoder, room.clock = (
-            bot.scene.catalog,
-            bot.scene.index,
-            bot.scene.encoder,
-            bot.scene.clock,
+            bot.harness.catalog,
+            bot.harness.index,
+            bot.harness.encoder,
+            bot.harness.clock,
         )
         room.message_states, room.proposal_store = bot.message_states, bot.proposal_store
-        room.memory = VisibleMemory(bot.scene.memory, bot.scene.catalog)
+        room.memory = VisibleMemory(bot.harness.memory, bot.harness.catalog)
         room.assemble()
-        memory = MemoryControls(bot.scene.memory, bot.audit, room.person_answers)
+        memory = MemoryControls(bot.harness.memory, bot.audit, room.person_answers)
         bot.user_actions = replace(bot.user_actions, memory=memory, person_answers=room.person_answers)
         bot.more = {"kb": room.kb_service}
         self.bot, self.room = bot, room

@@ -1,4 +1,4 @@
-"""Heard in one process and answered by another: scenes of all platforms with the roles apart, and who hears Discord."""
+"""Heard in one process and answered by another: tests of all platforms with the roles apart, and who hears Discord."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -14,7 +14,7 @@ from tests.e2e.discord_driver import DiscordDriver
 from tests.e2e.driver import PlatformDriver, Running
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver
-from tests.e2e.test_scenes import (  # the scenes in which the two processes have something to do with each other
+from tests.e2e.test_both_platforms import (  # the tests in which the two processes have something to do with each other
     bot,  # noqa: F401 - the fixture
     test_a_checkpoint_waits_for_its_asker_and_goes_on_after_a_restart,
     test_a_deleted_question_takes_its_answer_along,
@@ -116,7 +116,7 @@ async def test_one_process_at_a_time_holds_the_gateway_and_another_takes_over() 
         heard_by = {name: Bot(driver) for name in ("first", "second")}
         for name, bot in heard_by.items():
             bot.more["gateway_lease"] = NamedLeaderLease(leases, "gateway", name, lasting=timedelta(seconds=3))
-            await bot.scene.knows(REFUNDS)
+            await bot.harness.knows(REFUNDS)
         async with AsyncExitStack() as first, AsyncExitStack() as second:
             await first.enter_async_context(heard_by["first"].running())
             await second.enter_async_context(heard_by["second"].running())

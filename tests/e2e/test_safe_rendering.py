@@ -91,7 +91,7 @@ async def slack_bot(slack: FakeSlack) -> AsyncIterator[SlackPlatform]:
     driver = SlackDriver(slack, "socket")
     bot = Bot(driver)
     async with driver.connecting(
-        bot.inbox, bot.message_states, bot.scene.checkpoints, bot.user_actions, parse=None
+        bot.inbox, bot.message_states, bot.harness.checkpoints, bot.user_actions, parse=None
     ) as platform:
         assert isinstance(platform, SlackPlatform)
         platform.workspace.web.rate_limiter = RateLimiter({})
@@ -168,7 +168,9 @@ async def test_nothing_on_discord_can_be_clicked_or_calls_anybody() -> None:
         driver = DiscordDriver(discord)
         bot = Bot(driver)
         stop = asyncio.Event()
-        opening = driver.connecting(bot.inbox, bot.message_states, bot.scene.checkpoints, bot.user_actions, parse=None)
+        opening = driver.connecting(
+            bot.inbox, bot.message_states, bot.harness.checkpoints, bot.user_actions, parse=None
+        )
         async with opening as platform:
             assert isinstance(platform, DiscordPlatform)
             running = asyncio.create_task(platform.run(stop))

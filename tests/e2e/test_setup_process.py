@@ -103,9 +103,9 @@ async def serving(home: Path, slack: FakeSlack) -> AsyncIterator[None]:
         await process.wait()
 
 
-async def played(scene: Callable[[], None]) -> None:
-    """A scene beside the platform that answers in this loop."""
-    await asyncio.to_thread(scene)
+async def played(harness: Callable[[], None]) -> None:
+    """A test beside the platform that answers in this loop."""
+    await asyncio.to_thread(harness)
 
 
 @needs_slack
@@ -116,7 +116,7 @@ async def test_slack_from_nothing_to_the_first_cited_answer(tmp_path: Path) -> N
 
     async with FakeSlack() as slack:
 
-        def scene() -> None:
+        def harness() -> None:
             setup = Setup(home, SLACK_API_URL=slack.api_url)
             setup.until("Where should Footnote answer?", "Number [1]:")
             setup.type("7")
@@ -143,7 +143,7 @@ async def test_slack_from_nothing_to_the_first_cited_answer(tmp_path: Path) -> N
             for secret in (slack.bot_token, slack.app_token, "xoxb-refused-by-slack"):
                 assert secret not in setup.screen
 
-        await played(scene)
+        await played(harness)
         async with serving(home, slack):
             question = await slack.person("alice").says("<@bot> when does the ferry leave?", "general")
             answer = await slack.reply_to(question, STARTING, until=lambda one: "[1]" in one.markdown)
@@ -209,7 +209,7 @@ async def test_a_model_is_kept_when_it_has_answered(tmp_path: Path) -> None:
     async with ScriptedEndpoint() as endpoint:
         endpoint.answers_with(lambda request: _guarded(request, key))
 
-        def scene() -> None:
+        def harness() -> None:
             setup = Setup(home, "model")
             setup.until("4 another compatible endpoint", "Number [1]:")
             setup.type("4")
@@ -224,7 +224,7 @@ async def test_a_model_is_kept_when_it_has_answered(tmp_path: Path) -> None:
             assert setup.end() == 0
             assert key not in setup.screen
 
-        await played(scene)
+        await played(harness)
         kept = (home / ".env").read_text()
         assert kept == f"LLM_BASE_URL={endpoint.base_url}\nLLM_MODEL=scripted\nLLM_API_KEY={key}\n"
 

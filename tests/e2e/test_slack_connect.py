@@ -29,7 +29,7 @@ async def slack() -> AsyncIterator[FakeSlack]:
 @pytest.fixture
 async def bot(slack: FakeSlack) -> AsyncIterator[Bot]:
     bot = Bot(SlackDriver(slack, "socket"))
-    await bot.scene.knows(REFUNDS, title="Refund policy")
+    await bot.harness.knows(REFUNDS, title="Refund policy")
     async with bot.running():
         yield bot
     assert slack.violations == []
@@ -74,7 +74,7 @@ async def test_a_channel_that_gets_another_id_keeps_its_settings_and_loses_what_
 ) -> None:
     plans, alice = slack.channel("plans", private=True, members=["alice"]), slack.person("alice")
     place = channel_principal("slack", slack.team_id, plans.id)
-    await bot.scene.knows("The launch is in May.", title="Launch", base="plans", grants=frozenset({place}))
+    await bot.harness.knows("The launch is in May.", title="Launch", base="plans", grants=frozenset({place}))
     await bot.user_actions.settings.store.write(place, ChosenSettings(bases=frozenset({"plans"})))
     slack.change_id(plans)
     await slack.until(lambda: all(one.acknowledged for one in slack.deliveries), what="word of the new id")

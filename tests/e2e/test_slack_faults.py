@@ -34,7 +34,7 @@ async def slack() -> AsyncIterator[FakeSlack]:
 @pytest.fixture
 async def bot(slack: FakeSlack) -> AsyncIterator[Bot]:
     bot = Bot(SlackDriver(slack, "socket"))
-    await bot.scene.knows(REFUNDS, title="Refund policy")
+    await bot.harness.knows(REFUNDS, title="Refund policy")
     bot.reasoner.always("compose", PIECES)
     bot.reasoner.pause = 0.1
     async with bot.running():
@@ -200,7 +200,7 @@ class AwayInbox:
 async def test_what_could_not_be_kept_is_not_acknowledged_and_comes_again(slack: FakeSlack, road: str) -> None:
     slack.courier.deadline = 0.5
     bot = Bot(SlackDriver(slack, "socket" if road == "socket" else "http"))
-    await bot.scene.knows(REFUNDS, title="Refund policy")
+    await bot.harness.knows(REFUNDS, title="Refund policy")
     bot.reasoner.always("compose", PIECES)
     bot.inbox = AwayInbox(bot, times=3)  # type: ignore[assignment]
     async with bot.running():
@@ -307,7 +307,7 @@ async def test_sessions_have_a_title_and_a_state(slack: FakeSlack, bot: Bot) -> 
 async def test_a_private_channel_is_another_audience(slack: FakeSlack, bot: Bot) -> None:
     room = slack.channel("board", private=True, members=["alice"])
     secret = frozenset({f"slack:channel:{slack.team_id}/{room.id}"})
-    await bot.scene.knows("The canary sings at dawn.", title="Board", base="board", grants=secret)
+    await bot.harness.knows("The canary sings at dawn.", title="Board", base="board", grants=secret)
     bot.reasoner.always(
         "compose", lambda inquiry, thread, evidence: " ".join(f"{e.passage.text} [{e.id}]" for e in evidence)
     )
@@ -317,7 +317,7 @@ async def test_a_private_channel_is_another_audience(slack: FakeSlack, bot: Bot)
     inside = await slack.person("alice").says("<@bot> when does the canary sing?", room)
     answer = await slack.reply_to(inside, until=lambda one: "Show quotes" in one.buttons())
     assert "dawn" in answer.markdown
-    logged = {question.place: question async for question in bot.scene.questions.since(LONG_AGO)}
+    logged = {question.place: question async for question in bot.harness.questions.since(LONG_AGO)}
     assert logged[f"slack:channel:{slack.team_id}/{outside.channel.id}"].question == "when does the canary sing?"
     private = logged[f"slack:channel:{slack.team_id}/{room.id}"]
     assert (private.private, private.question) == (True, "")
@@ -326,7 +326,7 @@ async def test_a_private_channel_is_another_audience(slack: FakeSlack, bot: Bot)
 async def test_a_direct_message_reads_what_the_persons_groups_may(slack: FakeSlack, bot: Bot) -> None:
     group = slack.usergroup("finance", ["alice"])
     grants = frozenset({f"slack:group:{slack.team_id}/{group.id}"})
-    await bot.scene.knows("The canary sings at dawn.", title="Ledger", base="ledger", grants=grants)
+    await bot.harness.knows("The canary sings at dawn.", title="Ledger", base="ledger", grants=grants)
     bot.reasoner.always(
         "compose", lambda inquiry, thread, evidence: " ".join(f"{e.passage.text} [{e.id}]" for e in evidence)
     )

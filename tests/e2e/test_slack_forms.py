@@ -31,7 +31,7 @@ async def slack() -> AsyncIterator[FakeSlack]:
 @pytest.fixture
 async def bot(slack: FakeSlack) -> AsyncIterator[Bot]:
     bot = Bot(SlackDriver(slack, "socket"))
-    await bot.scene.knows(REFUNDS, title="Refund policy")
+    await bot.harness.knows(REFUNDS, title="Refund policy")
     bot.more = {"kb": Room().kb_service}
     async with bot.running():
         yield bot
@@ -77,7 +77,7 @@ async def test_where_slack_does_not_say_who_reads_there_no_form_opens(slack: Fak
 
 async def test_what_cannot_be_looked_up_when_the_form_is_sent_changes_nothing(slack: FakeSlack, bot: Bot) -> None:
     ada = slack.person("ada")
-    await bot.scene.knows("Only for few.", title="Secret", base="secret", grants=frozenset({"nobody"}))
+    await bot.harness.knows("Only for few.", title="Secret", base="secret", grants=frozenset({"nobody"}))
     await SlackDriver(slack, "socket").configure(bot.user_actions, bases="secret")
     await ada.slash("/footnote", "settings", "general")
     form = await ada.next_modal()

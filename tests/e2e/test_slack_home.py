@@ -32,10 +32,10 @@ async def slack() -> AsyncIterator[FakeSlack]:
 @pytest.fixture
 async def bot(slack: FakeSlack) -> AsyncIterator[Bot]:
     bot = Bot(SlackDriver(slack, "socket"))
-    await bot.scene.knows(REFUNDS, title="Refund policy")
-    analysis = GapAnalysis(bot.scene.questions, bot.feedback, bot.scene.catalog, bot.scene.clock)
+    await bot.harness.knows(REFUNDS, title="Refund policy")
+    analysis = GapAnalysis(bot.harness.questions, bot.feedback, bot.harness.catalog, bot.harness.clock)
     room = Room()
-    bot.more = {"kb": room.kb_service, "gaps": GapOverview(analysis, bot.scene.catalog, bot.audit)}
+    bot.more = {"kb": room.kb_service, "gaps": GapOverview(analysis, bot.harness.catalog, bot.audit)}
     async with bot.running():
         yield bot
 
@@ -120,8 +120,8 @@ class FailingGaps(GapOverview):
 
 async def test_where_counting_fails_the_form_says_so_and_does_not_wait_for_ever(slack: FakeSlack) -> None:
     bot = Bot(SlackDriver(slack, "socket"))
-    analysis = GapAnalysis(bot.scene.questions, bot.feedback, bot.scene.catalog, bot.scene.clock)
-    bot.more = {"gaps": FailingGaps(analysis, bot.scene.catalog, bot.audit)}
+    analysis = GapAnalysis(bot.harness.questions, bot.feedback, bot.harness.catalog, bot.harness.clock)
+    bot.more = {"gaps": FailingGaps(analysis, bot.harness.catalog, bot.audit)}
     async with bot.running():
         ada = slack.person("ada", admin=True)
         await ada.clicks(await home(slack, "ada", "For admins"), "Unanswered questions")
@@ -157,5 +157,5 @@ async def test_an_admin_is_told_daily_in_their_direct_message_while_they_want_it
 
 
 async def test_recent_questions_are_of_this_workspace_alone(slack: FakeSlack, bot: Bot) -> None:
-    await bot.scene.asks("a question elsewhere", audience=Audience())
+    await bot.harness.asks("a question elsewhere", audience=Audience())
     assert "elsewhere" not in (await home(slack, "alice")).markdown

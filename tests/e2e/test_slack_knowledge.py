@@ -58,7 +58,7 @@ class SlackRoom(Room):
         stop, bot = asyncio.Event(), self.bot
         driver = SlackDriver(self.slack, self.road)
         opening = driver.connecting(
-            bot.inbox, bot.message_states, bot.scene.checkpoints, bot.user_actions, parse=parse, kb=self.kb_service
+            bot.inbox, bot.message_states, bot.harness.checkpoints, bot.user_actions, parse=parse, kb=self.kb_service
         )
         async with opening as platform:
             assert isinstance(platform, SlackPlatform)
@@ -106,7 +106,7 @@ class SlackRoom(Room):
             return [one for one in self.slack.visible(direct) if f"job {job.id}" in one.markdown]
 
         await self.slack.until(there, what="a card")
-        records = self.bot.scene.state.records
+        records = self.bot.harness.state.records
         await self.slack.until(lambda: records.get(card_at(job), {}).get("message"), what="its place, kept")
         (card,) = there()
         return card
@@ -640,7 +640,7 @@ class TestCards:
         await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
         job = await room.newest()
         card = await room.card("ada", job)
-        kept = room.bot.scene.state.records[card_at(job)]
+        kept = room.bot.harness.state.records[card_at(job)]
         del kept["message"]  # as if its process had died just after posting, or just before
         if not posted:
             slack.take_away(card)
@@ -711,7 +711,7 @@ class TestCards:
             await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
             job = await room.newest()
             card = await room.card("ada", job)
-            del room.bot.scene.state.records[f"slack/kb/{job.by.id}", f"job-{job.id}"]["message"]
+            del room.bot.harness.state.records[f"slack/kb/{job.by.id}", f"job-{job.id}"]["message"]
             if not posted:
                 slack.take_away(card)
             slack.faults.rate_limit("conversations.open", times=None, retry_after=60)
@@ -736,7 +736,7 @@ class TestCards:
 
 def left(room: SlackRoom) -> dict[str, str]:
     """The jobs whose cards are still to say that they are over."""
-    return dict(room.bot.scene.state.records.get(("slack/kb", "endings"), {}))
+    return dict(room.bot.harness.state.records.get(("slack/kb", "endings"), {}))
 
 
 class TestCorrections:
@@ -744,7 +744,7 @@ class TestCorrections:
 
     async def test_the_right_answer_is_proposed_from_a_thumb_down(self, slack: FakeSlack) -> None:
         room = SlackRoom(slack)
-        await room.bot.scene.knows(REFUNDS, title="Refund policy")
+        await room.bot.harness.knows(REFUNDS, title="Refund policy")
         room.bot.more["kb"] = room.kb_service
         alice = slack.person("alice")
         async with room.bot.running():
@@ -971,13 +971,13 @@ class TestDisputes:
 
     async def test_the_owner_decides_once_and_the_answer_cites_the_decision(self, slack: FakeSlack) -> None:
         room = SlackRoom(slack)
-        scene = room.bot.scene
-        room.catalog, room.index, room.encoder = scene.catalog, scene.index, scene.encoder
+        harness = room.bot.harness
+        room.catalog, room.index, room.encoder = harness.catalog, harness.index, harness.encoder
         room.proposal_store = room.bot.proposal_store
         room.assemble()
         room.bot.more["kb"] = room.kb_service
-        await scene.knows("Logs are kept for 30 days.", title="Runbook", dated="2024-05-02")
-        await scene.knows("Logs are kept for 90 days.", title="Retention", dated="2026-03-09")
+        await harness.knows("Logs are kept for 30 days.", title="Runbook", dated="2024-05-02")
+        await harness.knows("Logs are kept for 90 days.", title="Retention", dated="2026-03-09")
         alice, ada = slack.person("alice"), slack.person("ada")
         async with room.bot.running():
             question = await alice.says("<@bot> how long are logs kept?", "general")

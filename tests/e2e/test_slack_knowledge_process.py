@@ -1,6 +1,6 @@
 """What an admin feeds through Slack, in the real process: from the form to an answer that cites it.
 
-One process plays all scenes, one after another, because starting it is what takes time.
+One process plays all tests, one after another, because starting it is what takes time.
 """
 
 import asyncio

@@ -34,7 +34,7 @@ async def slack() -> AsyncIterator[FakeSlack]:
 async def bot(slack: FakeSlack) -> Bot:
     """A bot that was connected until the outage began."""
     bot = Bot(SlackDriver(slack, "socket"))
-    await bot.scene.knows(REFUNDS, title="Refund policy")
+    await bot.harness.knows(REFUNDS, title="Refund policy")
     await bot.message_states.save(BackfillCursor(platform="slack", at=time.time() - OUTAGE))
     return bot
 
@@ -74,7 +74,7 @@ async def test_mentions_in_channels_and_threads_that_are_new_to_the_bot_are_answ
 
 
 async def test_who_has_too_many_questions_waiting_is_told_after_an_outage_too(slack: FakeSlack, bot: Bot) -> None:
-    bot.inbox = InProcessInbox(bot.scene.state, most_waiting_each=1)
+    bot.inbox = InProcessInbox(bot.harness.state, most_waiting_each=1)
     bot.reasoner.hold()
     for number in range(3):
         missed(slack, f"<@bot> {QUESTION}", "general", ago=60.0 - number)

@@ -39,7 +39,7 @@ async def slack() -> AsyncIterator[FakeSlack]:
 @pytest.fixture
 async def bot(slack: FakeSlack) -> AsyncIterator[Bot]:
     bot = Bot(SlackDriver(slack, "socket"))
-    await bot.scene.knows(REFUNDS, title="Refund policy")
+    await bot.harness.knows(REFUNDS, title="Refund policy")
     team, board, alice = slack.team_id, slack.channel("board").id, slack.person("alice").id
     grants = {
         "ours": team_principal(team),
@@ -48,7 +48,7 @@ async def bot(slack: FakeSlack) -> AsyncIterator[Bot]:
     }
     for base, text in CANARIES.items():
         title = f"Canary {base}"
-        await bot.scene.knows(f"{text} sings at dawn.", title=title, base=base, grants=frozenset({grants[base]}))
+        await bot.harness.knows(f"{text} sings at dawn.", title=title, base=base, grants=frozenset({grants[base]}))
     async with bot.running():
         yield bot
 

@@ -31,7 +31,7 @@ async def slack() -> AsyncIterator[FakeSlack]:
 @pytest.fixture
 async def bot(slack: FakeSlack) -> Bot:
     bot = Bot(SlackDriver(slack, "socket"))
-    await bot.scene.knows(REFUNDS, title="Refund policy")
+    await bot.harness.knows(REFUNDS, title="Refund policy")
     return bot
 
 
@@ -147,7 +147,7 @@ async def test_a_token_that_is_revoked_keeps_the_questions_and_is_said(slack: Fa
         await slack.until(lambda: "token_revoked" in readiness_problem(bot), PATIENCE, what="a word about it")
         assert await bot.inbox.count_waiting() == 1
         slack.faults.clear()
-    bot.scene.clock.advance(60)
+    bot.harness.clock.advance(60)
     async with bot.running():
         await finished(slack, question)
         assert readiness_problem(bot) == ""
@@ -198,8 +198,8 @@ async def test_a_question_deleted_while_its_card_waits_takes_the_card_along(slac
         await slack.person("alice").deletes(question)
         await slack.until(lambda: slack.answers_to(question) == [], PATIENCE, what="a card that is gone")
         await bot.settled(PATIENCE)
-        bot.scene.clock.advance(31 * 60)
-        assert await bot.scene.checkpoints.due(bot.scene.clock.now()) == []
+        bot.harness.clock.advance(31 * 60)
+        assert await bot.harness.checkpoints.due(bot.harness.clock.now()) == []
 
 
 async def test_a_question_edited_while_its_card_waits_is_answered_as_edited(slack: FakeSlack, bot: Bot) -> None:
@@ -245,7 +245,7 @@ async def test_an_edit_of_a_question_of_which_nothing_is_kept_any_more_is_not_an
         question = await ask(slack)
         answer = await finished(slack, question)
         await bot.settled(PATIENCE)
-        bot.scene.state.records.clear()
+        bot.harness.state.records.clear()
         await slack.person("alice").edits(question, "<@bot> how long do refunds take, roughly?")
         await slack.acknowledged(question)
         await finished(slack, await ask(slack, "how long do refunds take, in days?"))

@@ -109,7 +109,7 @@ async def slack() -> AsyncIterator[FakeSlack]:
 @pytest.mark.skipif(not CASES.exists(), reason="the shared reported cases are not beside the checkout")
 async def test_reported_chats_are_read_as_people_see_them(slack: FakeSlack) -> None:
     bot = Bot(SlackDriver(slack, "socket"))
-    await bot.scene.knows(REFUNDS, title="Refund policy")
+    await bot.harness.knows(REFUNDS, title="Refund policy")
     wrong = []
     async with bot.running():
         for case in reported():

@@ -28,7 +28,7 @@ async def slack() -> AsyncIterator[FakeSlack]:
 @pytest.fixture
 async def bot(slack: FakeSlack) -> AsyncIterator[Bot]:
     bot = Bot(SlackDriver(slack, "socket"))
-    await bot.scene.knows(REFUNDS, title="Refund policy")
+    await bot.harness.knows(REFUNDS, title="Refund policy")
     async with bot.running():
         yield bot
 

@@ -41,7 +41,7 @@ class Company(Bot):
 
     def __init__(self, driver: PlatformDriver) -> None:
         super().__init__(driver)
-        self.clock = self.scene.clock
+        self.clock = self.harness.clock
         self.clock.set_to((datetime.now(UTC) - self.clock.now()).total_seconds())  # platforms have their own clock
         self.leases = InProcessNamedLeases(self.clock)
         settings = replace(self.user_actions.settings, preview=self._preview)
@@ -49,21 +49,21 @@ class Company(Bot):
         self._processes = 0
 
     async def _preview(self, channel: ThreadKey, readers: Audience, settings: ChannelSettings) -> str:
-        return await NoticePreview(self._check(), self.scene.questions, self.scene.memory).text(
+        return await NoticePreview(self._check(), self.harness.questions, self.harness.memory).text(
             channel, readers, settings
         )
 
     def _check(self) -> AnswerCheck:
-        agent = self.scene.question_service._agent  # the very one that answered
-        return AnswerCheck(agent, self.scene.catalog, self.scene.index, self.clock)
+        agent = self.harness.question_service._agent  # the very one that answered
+        return AnswerCheck(agent, self.harness.catalog, self.harness.index, self.clock)
 
     def process(self) -> StandingAnswers:
         self._processes += 1
         platform: Any = self.platform
         return StandingAnswers(
             check=self._check(),
-            questions=self.scene.questions,
-            memory=self.scene.memory,
+            questions=self.harness.questions,
+            memory=self.harness.memory,
             settings=self.user_actions.settings.store,
             message_states=self.message_states,
             leases=self.leases,
@@ -123,8 +123,8 @@ async def driver(request: pytest.FixtureRequest) -> AsyncIterator[PlatformDriver
 @pytest.fixture
 async def company(driver: PlatformDriver) -> AsyncIterator[Company]:
     company = Company(driver)
-    await company.scene.catalog.save_base(KnowledgeBase("default"))
-    await publish(company.scene, FOURTEEN, "v1")
+    await company.harness.catalog.save_base(KnowledgeBase("default"))
+    await publish(company.harness, FOURTEEN, "v1")
     async with company.running():
         yield company
     assert driver.broken_rules == []
@@ -134,13 +134,13 @@ async def company(driver: PlatformDriver) -> AsyncIterator[Company]:
 async def test_tells_the_asker_once_and_a_second_edit_waits_a_day(company: Company) -> None:
     await company.answers()
     process = company.process()
-    await publish(company.scene, THIRTY, "v2")
+    await publish(company.harness, THIRTY, "v2")
     assert await process.look() == 1
     (notice,) = company.direct("alice")
     for words in ("14 days is now 30 days.", QUESTION, FOURTEEN, THIRTY, "Refund policy", "2026-01-01"):
         assert words in notice.text
     assert notice.buttons[:2] == ("Mute", "Open the thread")
-    await publish(company.scene, "Refunds are paid within 60 days.", "v3")
+    await publish(company.harness, "Refunds are paid within 60 days.", "v3")
     assert await process.look() == 0
     assert len(company.direct("alice")) == 1
     company.clock.advance(DAY)
@@ -150,7 +150,7 @@ async def test_tells_the_asker_once_and_a_second_edit_waits_a_day(company: Compa
 
 async def test_opens_the_thread_by_a_link_of_the_platforms_own(company: Company, driver: PlatformDriver) -> None:
     said = await company.answers()
-    await publish(company.scene, THIRTY, "v2")
+    await publish(company.harness, THIRTY, "v2")
     assert await company.process().look() == 1
     (notice,) = company.direct("alice")
     match driver:
@@ -164,13 +164,13 @@ async def test_opens_the_thread_by_a_link_of_the_platforms_own(company: Company,
 async def test_says_nothing_after_a_press_of_mute(company: Company, driver: PlatformDriver) -> None:
     await company.answers()
     process = company.process()
-    await publish(company.scene, THIRTY, "v2")
+    await publish(company.harness, THIRTY, "v2")
     assert await process.look() == 1
     (notice,) = company.direct("alice")
     await driver.presses("alice", notice, "Mute")
     await company.until_muted()
     company.clock.advance(DAY)
-    await publish(company.scene, "Refunds are paid within 60 days.", "v3")
+    await publish(company.harness, "Refunds are paid within 60 days.", "v3")
     assert await process.look() == 0
 
 
@@ -178,7 +178,7 @@ async def test_says_nothing_to_who_may_not_read_it_any_more(company: Company) ->
     await company.answers()
     process = company.process()
     await process.look()
-    await publish(company.scene, THIRTY, "v2")
+    await publish(company.harness, THIRTY, "v2")
     await company.close_knowledge()
     assert await process.look() == 0
     assert company.direct("alice") == []
@@ -191,7 +191,7 @@ async def test_says_nothing_to_who_left_the_channel(company: Company, driver: Pl
             slack.channel("general").members.remove(slack.person("alice").id)
         case DiscordDriver(discord=discord):
             await _hide(discord, "general")
-    await publish(company.scene, THIRTY, "v2")
+    await publish(company.harness, THIRTY, "v2")
     assert await company.process().look() == 0
     assert company.direct("alice") == []
 
@@ -201,7 +201,7 @@ async def test_the_settings_form_shows_what_would_have_been_told(company: Compan
     await driver.reply(said, containing=FOURTEEN)
     await company.settled()
     company.clock.advance(60)
-    await publish(company.scene, THIRTY, "v2")
+    await publish(company.harness, THIRTY, "v2")
     assert await driver.commands("ada", "settings") is None
     form = await driver.form("ada")
     chosen: Any = ["yes"] if driver.name == "slack" else "yes"
@@ -250,7 +250,7 @@ async def test_a_kill_between_any_two_calls_tells_once(company: Company) -> None
     while True:
         days, at, told = days + 1, at + 1, told + 1
         company.clock.advance(DAY)
-        await publish(company.scene, f"Refunds are paid within {days} days.", f"v{days}")
+        await publish(company.harness, f"Refunds are paid within {days} days.", f"v{days}")
         process = company.process()
         mortal: Any = MortalCalls(process.notices(company.driver.name), fuse)
         states: Any = MortalCalls(company.message_states, fuse)

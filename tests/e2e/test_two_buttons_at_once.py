@@ -35,7 +35,7 @@ async def driver(request: pytest.FixtureRequest) -> AsyncIterator[PlatformDriver
 
 async def test_of_two_buttons_at_once_card_and_answer_name_the_same(driver: PlatformDriver) -> None:
     bot = Bot(driver)
-    await bot.scene.knows(REFUNDS, title="Refund policy")
+    await bot.harness.knows(REFUNDS, title="Refund policy")
     async with bot.running():
         for first in range(ROUNDS):
             bot.reasoner.enqueue("understand", AskBack("Which refunds?", READINGS))

@@ -1,4 +1,4 @@
-"""How many deliveries are being worked on, so that a scene lets leases run out only where nobody holds one at work."""
+"""How many deliveries are being worked on, so that a test lets leases run out only where nobody holds one at work."""
 
 import asyncio
 from collections.abc import Iterator

@@ -44,8 +44,8 @@ async def _ready() -> ReadinessReport:
 async def page_and_api(seed: int) -> AsyncIterator[Fuzzer]:
     """A fuzzer of the page and ``/v1`` with an operator, a program and nobody."""
     page, programs = PageOffice(RULES), Office()
-    for scene in (page.scene, programs.scene):
-        await scene.knows("Refunds take 14 days.", title="Refunds")
+    for harness in (page.harness, programs.harness):
+        await harness.knows("Refunds take 14 days.", title="Refunds")
     session = operator()
     token = await page.sessions.begin(session)
     secret = (await programs.program()).secret
@@ -58,7 +58,7 @@ async def page_and_api(seed: int) -> AsyncIterator[Fuzzer]:
         Identity((("Cookie", f"{COOKIE}={token}"),), session.csrf),
         Identity((("Authorization", f"Bearer {secret}"),)),
     )
-    (document,) = await page.scene.catalog.documents(frozenset({"default"}))
+    (document,) = await page.harness.catalog.documents(frozenset({"default"}))
     try:
         host = urlsplit(port.address).netloc
         yield Fuzzer(host, routes, identities, ("default", document.id, "slack", document.version, "1"), seed)

@@ -99,7 +99,7 @@ async def slack_bot(road: Road) -> AsyncIterator[tuple[FakeSlack, Bot]]:
     """A bot in a fake workspace, reached by this road."""
     async with FakeSlack(retry_delays=(0.2, 0.4, 0.8, 1.6)) as slack:
         bot = Bot(SlackDriver(slack, road))
-        await bot.scene.knows(REFUNDS, title="Refund policy")
+        await bot.harness.knows(REFUNDS, title="Refund policy")
         async with bot.running():
             yield slack, bot
 
@@ -129,7 +129,7 @@ async def discord_bot() -> AsyncIterator[FakeDiscord]:
     """A bot on a fake Discord."""
     async with FakeDiscord() as discord:
         office = Office(discord)
-        await office.scene.knows(REFUNDS, title="Refund policy")
+        await office.harness.knows(REFUNDS, title="Refund policy")
         try:
             async with office.open():
                 yield discord

@@ -1,4 +1,4 @@
-"""One Footnote on the embedded stores with the sample documents, opened once for all live scenes."""
+"""One Footnote on the embedded stores with the sample documents, opened once for all live tests."""
 
 import io
 from collections.abc import AsyncIterator
@@ -36,7 +36,7 @@ async def footnote(home: Path) -> AsyncIterator[Footnote]:
 
 
 class Dialogue:
-    """A chat in the terminal as a scene: say something, read what was shown."""
+    """A chat in the terminal as a test: say something, read what was shown."""
 
     def __init__(self, footnote: Footnote) -> None:
         self._screen = io.StringIO()

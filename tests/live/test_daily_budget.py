@@ -14,7 +14,7 @@ from adapters.redis.usage import RedisDailyBudget
 from core.model.budget import NOBODY, Account, Prices
 from core.model.clock import Days
 from core.model.errors import ModelFailure, ModelUnavailable
-from tests.core.scene import Scene
+from tests.core.harness import Harness
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
 from tests.fakes.model.endpoint import ScriptedEndpoint
@@ -79,14 +79,14 @@ async def test_when_the_budget_is_used_no_call_is_made_and_the_standby_answers(t
         client, clock = connect(server.url), ManualClock()
         daily_budget = RedisDailyBudget(client, Days(clock, UTC), 0.02)
         model = OpenAIReasoner(endpoint.base_url, "sk-test", "m", daily_budget=daily_budget, prices=Prices(1.0, 2.0))
-        scene = Scene(FallbackReasoner(model, ScriptedReasoner("quotes"), clock=clock))
-        await scene.knows("Refunds are paid within 14 days.")
-        answers = [await scene.asks("How long do refunds take?", thread=str(number)) for number in range(8)]
+        harness = Harness(FallbackReasoner(model, ScriptedReasoner("quotes"), clock=clock))
+        await harness.knows("Refunds are paid within 14 days.")
+        answers = [await harness.asks("How long do refunds take?", thread=str(number)) for number in range(8)]
         spent = sum(Prices(1.0, 2.0).cost(a.answer.spent.tokens_in, a.answer.spent.tokens_out) for a in answers)
         while await _granted(daily_budget, 0.0002):  # others use what is left
             pass
         before = len(endpoint.requests)
-        last = await scene.asks("How long do refunds take?", thread="last")
+        last = await harness.asks("How long do refunds take?", thread="last")
         assert last.answer.written_by == "quotes"
         used_up = "The budget for the writing model is used up for today, until 00:00 UTC, so I quote the documents"
         assert last.answer.notices == (f"{used_up} instead.",)

@@ -41,7 +41,7 @@ def longest_allowed() -> float:
 @pytest.fixture(autouse=True)
 def _frozen() -> Iterator[None]:
     """As in a process that serves, where the collector has no reason to walk what is loaded."""
-    gc.collect()  # of the scenes before
+    gc.collect()  # of the tests before
     freeze_loaded_objects()
     yield
     gc.unfreeze()

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session"), pytes
 
 @pytest.fixture(autouse=True)
 def _thawed() -> Iterator[None]:
-    """Before as well: a command that another scene ran in this process may have frozen what is loaded."""
+    """Before as well: a command that another test ran in this process may have frozen what is loaded."""
     gc.unfreeze()
     yield
     gc.unfreeze()

@@ -4,7 +4,7 @@ import html
 
 from tests.pictures import discord_html, slack_html
 from tests.pictures.markup import markdown
-from tests.pictures.scenes import Shown
+from tests.pictures.messages import Shown
 
 COMMON = """
 * { box-sizing: border-box } body { margin: 0; background: #fff }

@@ -10,8 +10,8 @@ import pytest
 
 from tests.pictures import discord_html, slack_html
 from tests.pictures.markup import markdown, mrkdwn
+from tests.pictures.messages import Shown
 from tests.pictures.page import discord_page, slack_page
-from tests.pictures.scenes import Shown
 from tests.pictures.unknown import UnknownKindError
 
 ROOT = Path(__file__).parents[2]
@@ -96,9 +96,9 @@ def test_the_words_of_a_message_are_on_its_page() -> None:
 
 
 def test_there_are_pictures_of_both_platforms() -> None:
-    scenes = {"answer", "checkpoint", "abstention", "job", "settings"}
+    harnesses = {"answer", "checkpoint", "abstention", "job", "settings"}
     names = {path.stem for path in PICTURES}
-    assert names == {f"{platform}-{one}" for platform in ("slack", "discord") for one in scenes} | {"slack-home"}
+    assert names == {f"{platform}-{one}" for platform in ("slack", "discord") for one in harnesses} | {"slack-home"}
 
 
 @pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.stem)

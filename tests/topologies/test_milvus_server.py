@@ -63,10 +63,10 @@ async def test_every_statement_of_ours_runs_on_a_real_server(subtests: pytest.Su
     with milvus_server() as server:
         with subtests.test("too old"):
             await a_server_without_bm25_functions_is_named_and_left_as_it_was(server)
-        for scene in (*SHARED, *OURS):
-            with subtests.test(scene.__name__):
+        for harness in (*SHARED, *OURS):
+            with subtests.test(harness.__name__):
                 async with new_index(server) as index:
-                    await scene(index)
+                    await harness(index)
 
 
 async def a_server_without_bm25_functions_is_named_and_left_as_it_was(server: str) -> None:

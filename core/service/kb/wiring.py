@@ -1,4 +1,4 @@
-"""How the modules of ``/kb`` are put together: the same in every process, and in the scenes that try them."""
+"""How the modules of ``/kb`` are put together: the same in every process, and in the tests that try them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Pages of known text as pictures: drawn at a resolution, turned a little, with noise. For scenes and measurements."""
+"""Pages of known text as pictures: drawn at a resolution, turned a little, with noise. For tests and measurements."""
 
 import io
 from pathlib import Path

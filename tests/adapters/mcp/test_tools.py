@@ -18,7 +18,7 @@ from core.model.inquiry import AnswerPolicy, AskBack, Insufficient
 from core.ports.access import TokenScope
 from core.retrieval.hybrid import Retriever
 from core.service.api_clients import ApiClient, ApiClients, KnowledgeReader, local_owner
-from tests.core.scene import Scene
+from tests.core.harness import Harness
 from tests.fakes.memory.stores import InProcessApiTokens, InProcessAudit
 from tests.hostile_markdown import hostile_answers
 from tests.markdown_reader import active_in
@@ -33,20 +33,20 @@ OWNER = Person("console:operator", "you")
 
 @dataclass
 class Desk:
-    """A scene with an open base and the board's, and the tools; with ``over_http`` each request brings its token."""
+    """A test with an open base and the board's, and the tools; with ``over_http`` each request brings its token."""
 
-    scene: Scene = field(default_factory=Scene)
+    harness: Harness = field(default_factory=Harness)
     over_http: bool = False
 
     def __post_init__(self) -> None:
-        scene = self.scene
-        self.clients = ApiClients(InProcessApiTokens(), scene.catalog, InProcessAudit(), scene.clock)
+        harness = self.harness
+        self.clients = ApiClients(InProcessApiTokens(), harness.catalog, InProcessAudit(), harness.clock)
         self.secret = ""
         self.owner: ApiClient | None = None
-        retriever = Retriever(scene.index, scene.encoder, None, scene.catalog)
-        reader = KnowledgeReader(scene.catalog, scene.index, retriever)
+        retriever = Retriever(harness.index, harness.encoder, None, harness.catalog)
+        reader = KnowledgeReader(harness.catalog, harness.index, retriever)
         caller = caller_over_http(self.clients) if self.over_http else self._caller
-        tools = KnowledgeTools(caller, reader, scene.question_service, AnswerPolicy())
+        tools = KnowledgeTools(caller, reader, harness.question_service, AnswerPolicy())
         self.server = build_server(tools, "0.0.0", OurTokens(self.clients) if self.over_http else None)
 
     async def _caller(self) -> ApiClient:
@@ -69,8 +69,8 @@ class Desk:
 @pytest.fixture
 async def desk() -> Desk:
     desk = Desk()
-    await desk.scene.knows(REFUNDS, "They are paid by the finance team.", title="Refund policy")
-    await desk.scene.knows(CANARY, title="Board minutes", base="board", grants=BOARD)
+    await desk.harness.knows(REFUNDS, "They are paid by the finance team.", title="Refund policy")
+    await desk.harness.knows(CANARY, title="Board minutes", base="board", grants=BOARD)
     await desk.admit()
     return desk
 
@@ -92,17 +92,17 @@ async def test_an_answer_comes_with_its_sources(desk: Desk) -> None:
 
 
 async def test_an_answer_has_no_sentence_that_failed_its_check(desk: Desk) -> None:
-    desk.scene.script.always("compose", f"{REFUNDS} [1] Refunds are paid in cash at the desk [1].")
-    desk.scene.script.always("check", Support.UNSUPPORTED)
+    desk.harness.script.always("compose", f"{REFUNDS} [1] Refunds are paid in cash at the desk [1].")
+    desk.harness.script.always("check", Support.UNSUPPORTED)
     answer = await desk.call("ask", question=QUESTION)
     assert answer["answer"] == f"{REFUNDS} [1]"
     assert "cash" not in str(answer)
 
 
 async def test_no_hostile_text_that_a_model_copies_is_active_in_an_answer(desk: Desk) -> None:
-    await desk.scene.knows(*hostile_answers(), title="Hostile")
+    await desk.harness.knows(*hostile_answers(), title="Hostile")
     for text in hostile_answers():
-        desk.scene.script.always("compose", f"{text}\n\n{REFUNDS} [1]")
+        desk.harness.script.always("compose", f"{text}\n\n{REFUNDS} [1]")
         answer = await desk.call("ask", question=QUESTION)
         assert active_in(answer["answer"]) == [], text
 
@@ -110,12 +110,12 @@ async def test_no_hostile_text_that_a_model_copies_is_active_in_an_answer(desk: 
 async def test_a_conversation_goes_on(desk: Desk) -> None:
     first = await desk.call("ask", question=QUESTION)
     await desk.call("ask", question="and who pays them?", conversation=first["conversation"])
-    _, thread = desk.scene.script.calls_of("understand")[-1].given
+    _, thread = desk.harness.script.calls_of("understand")[-1].given
     assert [turn.question for turn in thread.turns] == [QUESTION]
 
 
 async def test_a_question_back_is_answered_by_one_of_its_choices(desk: Desk) -> None:
-    desk.scene.script.enqueue("understand", AskBack("Which refunds?", ("Refunds of plans", "Refunds of seats")))
+    desk.harness.script.enqueue("understand", AskBack("Which refunds?", ("Refunds of plans", "Refunds of seats")))
     asked = await desk.call("ask", question="refunds?")
     assert asked["outcome"] == "clarified"
     assert "Refunds of plans" in asked["choices"]
@@ -124,8 +124,8 @@ async def test_a_question_back_is_answered_by_one_of_its_choices(desk: Desk) -> 
 
 
 async def test_what_the_documents_do_not_say_is_said(desk: Desk) -> None:
-    desk.scene.script.always("grade", 1)
-    desk.scene.script.always("decide", Insufficient("parking"))
+    desk.harness.script.always("grade", 1)
+    desk.harness.script.always("decide", Insufficient("parking"))
     answer = await desk.call("ask", question="Where may I park?")
     assert (answer["outcome"], answer["sources"]) == ("abstained", [])
 
@@ -138,7 +138,7 @@ async def test_a_search_leads_to_the_whole_section(desk: Desk) -> None:
 
 
 async def test_a_search_stays_within_a_source(desk: Desk) -> None:
-    await desk.scene.knows("Refunds of travel take longer.", title="Travel")
+    await desk.harness.knows("Refunds of travel take longer.", title="Travel")
     found = (await desk.call("search_by_source", query="refunds", source="Travel"))["passages"]
     assert {one["title"] for one in found} == {"Travel"}
 
@@ -219,7 +219,7 @@ async def test_conversations_of_one_name_are_apart_for_two_tokens(desk: Desk) ->
     await desk.call("ask", question=QUESTION, conversation="c")
     await desk.admit()
     await desk.call("ask", question="and who pays them?", conversation="c")
-    _, thread = desk.scene.script.calls_of("understand")[-1].given
+    _, thread = desk.harness.script.calls_of("understand")[-1].given
     assert thread.turns == ()
 
 
@@ -227,7 +227,7 @@ async def test_conversations_of_one_name_are_apart_for_two_tokens(desk: Desk) ->
 
 
 async def test_a_model_that_is_away_is_one_line(desk: Desk) -> None:
-    desk.scene.script.always("understand", ModelUnavailable("The model is away."))
+    desk.harness.script.always("understand", ModelUnavailable("The model is away."))
     assert await desk.call("ask", question=QUESTION) == "Error executing tool ask: The model is away."
 
 
@@ -235,7 +235,7 @@ async def test_what_nobody_foresaw_says_nothing_of_itself(desk: Desk) -> None:
     async def broken(*_: object) -> None:
         raise RuntimeError("s3cret-value")
 
-    desk.scene.index.search = broken  # type: ignore[method-assign, assignment]
+    desk.harness.index.search = broken  # type: ignore[method-assign, assignment]
     assert "s3cret" not in str(await desk.call("search_knowledge_base", query="refunds"))
 
 

@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from tests.adapters.reasoners.scene import opened
+from tests.adapters.reasoners.harness import opened
 from tests.fakes.model.endpoint import ScriptedEndpoint
 
 

@@ -10,8 +10,8 @@ from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.answer import Outcome
 from core.model.evidence import Evidence, EvidenceLibrary, Hit
 from core.model.passage_units import Form, Unit
-from tests.adapters.reasoners.scene import passage
-from tests.core.scene import Scene
+from tests.adapters.reasoners.harness import passage
+from tests.core.harness import Harness
 from tests.fakes.memory.encoder import HashingEncoder
 
 
@@ -45,20 +45,20 @@ def test_it_is_told_where_documents_on_a_topic_are_asked_for(question: str, topi
 
 
 async def test_a_document_whose_title_is_the_topic_is_listed_whatever_its_sentences_say() -> None:
-    scene = Scene(ExtractiveReasoner(HashingEncoder()))
-    await scene.knows("Shirts come back within a week.", title="Terms for residents' clothing")
-    told = await scene.asks("what papers do we have about residents clothing")
+    harness = Harness(ExtractiveReasoner(HashingEncoder()))
+    await harness.knows("Shirts come back within a week.", title="Terms for residents' clothing")
+    told = await harness.asks("what papers do we have about residents clothing")
     assert told.outcome is Outcome.ANSWERED
     assert "Terms for residents' clothing" in told.text
 
 
 async def test_a_document_is_listed_where_one_sentence_has_the_whole_topic() -> None:
-    scene = Scene(ExtractiveReasoner(HashingEncoder()))
-    await scene.knows("The roof is surveyed by Fernie Roofing Ltd before any work begins.", title="Subcontractors")
-    told = await scene.asks("What do you know about Fernie Roofing?")
+    harness = Harness(ExtractiveReasoner(HashingEncoder()))
+    await harness.knows("The roof is surveyed by Fernie Roofing Ltd before any work begins.", title="Subcontractors")
+    told = await harness.asks("What do you know about Fernie Roofing?")
     assert told.outcome is Outcome.ANSWERED
     assert "Subcontractors" in told.text
-    told = await scene.asks("What do you know about Harrow Joinery?")
+    told = await harness.asks("What do you know about Harrow Joinery?")
     assert told.outcome is not Outcome.ANSWERED
 
 

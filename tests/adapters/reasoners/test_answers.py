@@ -13,8 +13,8 @@ from core.model.answer import Outcome
 from core.model.events import AgentFailed
 from core.model.inquiry import AnswerPolicy
 from core.model.profile import Profile
-from tests.adapters.reasoners.scene import opened
-from tests.core.scene import Scene, within
+from tests.adapters.reasoners.harness import opened
+from tests.core.harness import Harness, within
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
@@ -48,9 +48,9 @@ async def cooperative(endpoint: ScriptedEndpoint) -> AsyncIterator[OpenAIReasone
 
 
 async def test_a_greeting_costs_one_call(endpoint: ScriptedEndpoint, cooperative: OpenAIReasoner) -> None:
-    scene = Scene(cooperative)
-    await scene.knows(REFUNDS)
-    said = await scene.asks("Hi there!")
+    harness = Harness(cooperative)
+    await harness.knows(REFUNDS)
+    said = await harness.asks("Hi there!")
     assert said.outcome is Outcome.ANSWERED
     assert len(endpoint.requests) == 1
 
@@ -58,9 +58,9 @@ async def test_a_greeting_costs_one_call(endpoint: ScriptedEndpoint, cooperative
 async def test_a_simple_question_costs_three_calls_on_the_quick_path(
     endpoint: ScriptedEndpoint, cooperative: OpenAIReasoner
 ) -> None:
-    scene = Scene(cooperative, confident=0.0)
-    await scene.knows(FAQ)
-    said = await scene.asks(QUESTION)
+    harness = Harness(cooperative, confident=0.0)
+    await harness.knows(FAQ)
+    said = await harness.asks(QUESTION)
     assert said.outcome is Outcome.ANSWERED
     assert "30 days" in said.text
     assert said.answer.citations[0].title == "Document 1"
@@ -74,9 +74,9 @@ async def test_a_model_that_goes_away_in_an_attempt_leaves_graded_quotes(endpoin
     async with opened(endpoint) as reasoner:
         quoting = ScriptedReasoner("extractive")
         quoting.always("compose", "Refunds stay open for 30 days. [1]")
-        scene = Scene(FallbackReasoner(reasoner, quoting, clock=ManualClock()), confident=0.0)
-        await scene.knows(FAQ)
-        said = await scene.asks(QUESTION)
+        harness = Harness(FallbackReasoner(reasoner, quoting, clock=ManualClock()), confident=0.0)
+        await harness.knows(FAQ)
+        said = await harness.asks(QUESTION)
     assert said.outcome is Outcome.ANSWERED
     assert said.answer.written_by == "extractive"
     assert QUOTING in said.answer.notices
@@ -88,9 +88,9 @@ async def test_a_model_that_goes_away_in_an_attempt_leaves_graded_quotes(endpoin
 async def test_every_profile_answers_within_its_tokens(
     endpoint: ScriptedEndpoint, cooperative: OpenAIReasoner, profile: Profile
 ) -> None:
-    scene = Scene(cooperative)
-    await scene.knows(REFUNDS, "The planner's timeout is 90 seconds.", "Leave is 28 days a year.")
-    said = await scene.asks(QUESTION, policy=AnswerPolicy(profile=profile))
+    harness = Harness(cooperative)
+    await harness.knows(REFUNDS, "The planner's timeout is 90 seconds.", "Leave is 28 days a year.")
+    said = await harness.asks(QUESTION, policy=AnswerPolicy(profile=profile))
     assert said.outcome is Outcome.ANSWERED
     assert said.answer.verdict is None or said.answer.verdict.grounding == 1.0
     assert said.answer.spent.tokens == sum(len(request.text) // 4 for request in endpoint.requests) + (
@@ -102,10 +102,10 @@ async def test_every_profile_answers_within_its_tokens(
 async def test_a_follow_up_is_understood_from_the_thread(
     endpoint: ScriptedEndpoint, cooperative: OpenAIReasoner
 ) -> None:
-    scene = Scene(cooperative)
-    await scene.knows(REFUNDS)
-    await scene.asks(QUESTION)
-    said = await scene.asks("And what about annual plans?")
+    harness = Harness(cooperative)
+    await harness.knows(REFUNDS)
+    await harness.asks(QUESTION)
+    said = await harness.asks("And what about annual plans?")
     assert said.outcome is Outcome.ANSWERED
     assert "Annual plans" in said.text
 
@@ -115,9 +115,9 @@ async def test_a_model_that_obeys_a_poisoned_document_gets_no_link_into_the_answ
     endpoint: ScriptedEndpoint, cooperative: OpenAIReasoner, confident: float, calls: int
 ) -> None:
     endpoint.answers_with(ObedientModel(obey_documents=True))
-    scene = Scene(cooperative, confident=confident)
-    await scene.knows(POISON)
-    said = await scene.asks(QUESTION)
+    harness = Harness(cooperative, confident=confident)
+    await harness.knows(POISON)
+    said = await harness.asks(QUESTION)
     assert said.outcome is Outcome.ANSWERED
     assert "evil.example" not in said.text
     assert "evil.example" not in said.streamed
@@ -145,9 +145,9 @@ async def test_on_a_bad_day_the_outcome_is_honest(endpoint: ScriptedEndpoint, da
     endpoint.answers_with(lambda _: BAD_DAYS[day])
     async with opened(endpoint, seconds=0.3) as reasoner:
         standby = FallbackReasoner(reasoner, ScriptedReasoner("extractive"), clock=ManualClock())
-        scene = Scene(standby, confident=confident)
-        await scene.knows(REFUNDS)
-        said = await scene.asks(QUESTION)
+        harness = Harness(standby, confident=confident)
+        await harness.knows(REFUNDS)
+        said = await harness.asks(QUESTION)
     assert said.outcome in {Outcome.ANSWERED, Outcome.ABSTAINED, Outcome.PARKED}
     if said.outcome is Outcome.ANSWERED:
         assert said.answer.citations
@@ -198,9 +198,9 @@ async def test_a_tiny_model_that_barely_follows_still_comes_to_an_honest_outcome
         for seed in range(20):
             endpoint.answers_with(TinyModel(seed))
             standby = FallbackReasoner(reasoner, ExtractiveReasoner(HashingEncoder()), clock=ManualClock())
-            scene = Scene(reasoner if alone else standby, confident=0.0 if seed % 2 else 2.0)
-            await scene.knows(REFUNDS)
-            said = await scene.asks(QUESTION, policy=AnswerPolicy(profile=list(Profile)[seed % 3]))
+            harness = Harness(reasoner if alone else standby, confident=0.0 if seed % 2 else 2.0)
+            await harness.knows(REFUNDS)
+            said = await harness.asks(QUESTION, policy=AnswerPolicy(profile=list(Profile)[seed % 3]))
             if said.outcome is Outcome.FAILED:
                 assert alone, "a standby leaves no question without an answer"
                 assert said.all(AgentFailed)[0].message
@@ -216,12 +216,12 @@ async def test_when_the_breaker_is_open_quotes_answer_and_say_so_without_a_call(
     endpoint.fails(401, times=50)
     async with opened(endpoint) as reasoner:
         standby = FallbackReasoner(reasoner, ExtractiveReasoner(HashingEncoder()), clock=ManualClock())
-        scene = Scene(standby, confident=0.0)
-        await scene.knows(REFUNDS)
+        harness = Harness(standby, confident=0.0)
+        await harness.knows(REFUNDS)
         for thread in ("one", "two", "three"):
-            await scene.asks(QUESTION, thread=thread)
+            await harness.asks(QUESTION, thread=thread)
         assert (standby.state, len(endpoint.requests)) == (BreakerState.OPEN, 5)
-        said = await scene.asks(QUESTION, thread="four")
+        said = await harness.asks(QUESTION, thread="four")
     assert len(endpoint.requests) == 5
     assert said.outcome is Outcome.ANSWERED
     assert "30 days" in said.text
@@ -235,9 +235,9 @@ async def test_a_dripping_model_cannot_hold_an_answer_beyond_its_seconds(endpoin
         quoting = ScriptedReasoner("extractive").enqueue("compose", "Refunds stay open for 30 days. [1]")
         reserves = Reserves(understand=10.5, gather=8.0, write=9.5)
         standby = FallbackReasoner(reasoner, quoting, clock=ManualClock(), reserves=reserves)
-        scene = Scene(standby, limits=within(seconds=10.0), confident=0.0)
-        await scene.knows(FAQ)
-        said = await scene.asks(QUESTION, policy=AnswerPolicy(profile=Profile.QUICK))
+        harness = Harness(standby, limits=within(seconds=10.0), confident=0.0)
+        await harness.knows(FAQ)
+        said = await harness.asks(QUESTION, policy=AnswerPolicy(profile=Profile.QUICK))
     assert said.outcome is Outcome.ANSWERED
     assert "30 days" in said.text
     assert QUOTING in said.answer.notices

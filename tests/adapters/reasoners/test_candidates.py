@@ -8,7 +8,7 @@ from adapters.reasoners.extractive.evidence.answer_odds import most_promising
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from core.model.evidence import Evidence
 from core.model.passage_units import units
-from tests.adapters.reasoners.scene import library
+from tests.adapters.reasoners.harness import library
 
 MANY = 20  # passages of one search
 

@@ -18,7 +18,7 @@ from core.model.knowledge import Passage
 from core.model.passage_units import Form, befores, in_context, units
 from core.model.text import content_words
 from core.ports.index import Vectors
-from tests.adapters.reasoners.scene import inquiry, meter, passage, thread
+from tests.adapters.reasoners.harness import inquiry, meter, passage, thread
 from tests.fakes.memory.encoder import HashingEncoder
 
 FAQ = (

@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.reasoners.extractive.evidence.clarification import is_about_reading, question_back
-from tests.adapters.reasoners.scene import inquiry
+from tests.adapters.reasoners.harness import inquiry
 from tests.core.agent.fixtures import library, passage
 
 

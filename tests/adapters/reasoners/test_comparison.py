@@ -5,7 +5,7 @@ import pytest
 from adapters.reasoners.extractive.question.parts import sides_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.inquiry import Investigate
-from tests.adapters.reasoners.scene import inquiry, meter, thread
+from tests.adapters.reasoners.harness import inquiry, meter, thread
 from tests.fakes.memory.encoder import HashingEncoder
 
 

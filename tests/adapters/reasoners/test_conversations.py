@@ -1,4 +1,4 @@
-"""Scenes of conversations with newcomers that went wrong when they were played on the platforms."""
+"""Tests of conversations with newcomers that went wrong when they were played on the platforms."""
 
 from dataclasses import replace
 from typing import Any
@@ -15,8 +15,8 @@ from core.model.conversation import Exchange
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Investigate
 from core.model.knowledge import Passage
-from tests.adapters.reasoners.scene import inquiry, meter, passage, thread
-from tests.core.scene import Scene
+from tests.adapters.reasoners.harness import inquiry, meter, passage, thread
+from tests.core.harness import Harness
 from tests.fakes.memory.encoder import HashingEncoder
 
 APPROVALS = (
@@ -40,21 +40,21 @@ def test_she_is_who_was_named_and_not_the_office_that_was_asked_for() -> None:
 
 @pytest.mark.parametrize("said", ["are you sure?", "really?", "is that still true?", "sure about that?"])
 async def test_asked_whether_it_is_sure_it_shows_what_stands_there(said: str) -> None:
-    scene = Scene(ExtractiveReasoner(HashingEncoder()))
-    await scene.knows("Refunds are paid within 14 days of the purchase.", title="Refund rules")
-    await scene.asks("Within how many days of the purchase are refunds paid?")
-    told = await scene.asks(said)
+    harness = Harness(ExtractiveReasoner(HashingEncoder()))
+    await harness.knows("Refunds are paid within 14 days of the purchase.", title="Refund rules")
+    await harness.asks("Within how many days of the purchase are refunds paid?")
+    told = await harness.asks(said)
     assert told.answer.spent.searches == 0
     assert "Refund rules" in told.answer.text
     assert "14 days" in told.answer.text
 
 
 async def test_asked_whether_it_is_sure_of_a_refusal_it_repeats_no_older_answer() -> None:
-    scene = Scene(ExtractiveReasoner(HashingEncoder()))
-    await scene.knows("Refunds are paid within 14 days of the purchase.", title="Refund rules")
-    await scene.asks("Within how many days of the purchase are refunds paid?")
-    assert (await scene.asks("Who cleans the coffee machine of the Lisbon office?")).outcome is Outcome.ABSTAINED
-    told = await scene.asks("are you sure?")
+    harness = Harness(ExtractiveReasoner(HashingEncoder()))
+    await harness.knows("Refunds are paid within 14 days of the purchase.", title="Refund rules")
+    await harness.asks("Within how many days of the purchase are refunds paid?")
+    assert (await harness.asks("Who cleans the coffee machine of the Lisbon office?")).outcome is Outcome.ABSTAINED
+    told = await harness.asks("are you sure?")
     assert "found nothing" in told.answer.text
     assert "14 days" not in told.answer.text
 

@@ -12,8 +12,8 @@ from adapters.reasoners.openai import prompts
 from core.model.answer import Outcome
 from core.model.inquiry import AnswerPolicy
 from core.model.profile import Profile
-from tests.adapters.reasoners.scene import opened
-from tests.core.scene import Scene
+from tests.adapters.reasoners.harness import opened
+from tests.core.harness import Harness
 from tests.fakes.model.endpoint import RecordedRequest, Says, ScriptedEndpoint
 from tests.fakes.model.obedient_model import ObedientModel
 
@@ -35,14 +35,14 @@ class InItsOwnWords(ObedientModel):
 
 
 @pytest.fixture
-async def scene(endpoint: ScriptedEndpoint) -> AsyncIterator[Scene]:
+async def harness(endpoint: ScriptedEndpoint) -> AsyncIterator[Harness]:
     async with opened(endpoint) as reasoner:
-        scene = Scene(reasoner, confident=CONFIDENT)
-        await scene.knows("Refunds are paid within 14 days.", title="Refund policy")
-        await scene.knows("Everyone has 27 days of annual leave.", title="Leave")
-        await scene.knows("The timeout of a planner is 90 seconds.", title="Planner")
-        await scene.knows("The timeout of a webhook is 30 seconds.", title="Webhook")
-        yield scene
+        harness = Harness(reasoner, confident=CONFIDENT)
+        await harness.knows("Refunds are paid within 14 days.", title="Refund policy")
+        await harness.knows("Everyone has 27 days of annual leave.", title="Leave")
+        await harness.knows("The timeout of a planner is 90 seconds.", title="Planner")
+        await harness.knows("The timeout of a webhook is 30 seconds.", title="Webhook")
+        yield harness
 
 
 def steps(endpoint: ScriptedEndpoint) -> list[str]:
@@ -50,9 +50,9 @@ def steps(endpoint: ScriptedEndpoint) -> list[str]:
 
 
 @pytest.mark.parametrize("profile", list(Profile))
-async def test_a_greeting_costs_one_call(endpoint: ScriptedEndpoint, scene: Scene, profile: Profile) -> None:
+async def test_a_greeting_costs_one_call(endpoint: ScriptedEndpoint, harness: Harness, profile: Profile) -> None:
     endpoint.answers_with(InItsOwnWords())
-    told = await scene.asks("Hi there!", policy=AnswerPolicy(profile=profile))
+    told = await harness.asks("Hi there!", policy=AnswerPolicy(profile=profile))
     assert told.outcome is Outcome.ANSWERED
     assert steps(endpoint) == ["understand"]
 
@@ -74,29 +74,29 @@ COSTS = {
 
 @pytest.mark.parametrize(("question", "profile"), list(COSTS))
 async def test_an_answer_costs_no_more_than_the_table_says(
-    endpoint: ScriptedEndpoint, scene: Scene, question: str, profile: Profile
+    endpoint: ScriptedEndpoint, harness: Harness, question: str, profile: Profile
 ) -> None:
     endpoint.answers_with(InItsOwnWords())
-    told = await scene.asks(question, policy=AnswerPolicy(profile=profile))
+    told = await harness.asks(question, policy=AnswerPolicy(profile=profile))
     assert told.outcome is Outcome.ANSWERED
     assert steps(endpoint) == COSTS[question, profile]
     assert told.answer.spent.calls == len(endpoint.requests)
 
 
 async def test_an_answer_in_the_documents_words_is_checked_without_a_call(
-    endpoint: ScriptedEndpoint, scene: Scene
+    endpoint: ScriptedEndpoint, harness: Harness
 ) -> None:
     endpoint.answers_with(ObedientModel())
-    told = await scene.asks(SIMPLE)
+    told = await harness.asks(SIMPLE)
     assert told.answer.verdict is not None
     assert told.answer.verdict.grounding == 1.0
     assert steps(endpoint) == ["understand", "compose"]
 
 
 async def test_a_question_that_nothing_answers_costs_one_call_more_where_it_was_tried(
-    endpoint: ScriptedEndpoint, scene: Scene
+    endpoint: ScriptedEndpoint, harness: Harness
 ) -> None:
     endpoint.answers_with(InItsOwnWords())
-    told = await scene.asks(UNKNOWN)
+    told = await harness.asks(UNKNOWN)
     assert told.outcome is Outcome.ABSTAINED
     assert steps(endpoint) == ["understand", "compose", "grade", "decide"]

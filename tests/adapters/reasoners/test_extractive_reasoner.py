@@ -1,4 +1,4 @@
-"""Scenes with the reasoner that quotes: what it makes of a message, of evidence, and of its own answer."""
+"""Tests with the reasoner that quotes: what it makes of a message, of evidence, and of its own answer."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import AskBack, CheckpointKind, Investigate, Plan, Reply, Sufficient
 from core.ports.index import Vectors
 from core.ports.reasoner import DraftPart
-from tests.adapters.reasoners.scene import ADA, NOW, inquiry, library, meter, passage, thread, turn
+from tests.adapters.reasoners.harness import ADA, NOW, inquiry, library, meter, passage, thread, turn
 from tests.fakes.memory.encoder import HashingEncoder
 
 KEPT = "Driver positions are kept for 90 days and are then deleted. Photos are kept for 18 months."

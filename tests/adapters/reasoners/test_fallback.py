@@ -14,7 +14,7 @@ from core.model.budget import Meter
 from core.model.errors import BudgetExhausted, ModelFailure, ModelMisbehaved, ModelUnavailable
 from core.model.inquiry import Inquiry, Insufficient, Investigate, Reply, Sufficient
 from core.ports.reasoner import DraftDeclined, DraftRestarted
-from tests.adapters.reasoners.scene import inquiry, library, meter, opened, thread, turn
+from tests.adapters.reasoners.harness import inquiry, library, meter, opened, thread, turn
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
 from tests.fakes.model.endpoint import ScriptedEndpoint

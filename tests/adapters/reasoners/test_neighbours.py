@@ -8,7 +8,7 @@ from adapters.reasoners.extractive.evidence.reading import text_of
 from adapters.reasoners.extractive.evidence.scoring import Words, says_something, scored_by_words, tells_by_itself
 from core.model.evidence import Evidence, Hit
 from core.model.passage_units import Form, units
-from tests.adapters.reasoners.scene import passage
+from tests.adapters.reasoners.harness import passage
 
 RUN_IDS = (
     "When several copies run, the times come out wrong, as no end can be told to belong to its beginning. "

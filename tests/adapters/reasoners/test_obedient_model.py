@@ -8,7 +8,7 @@ import pytest
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from core.model.answer import Claim, Support
 from core.model.inquiry import Insufficient, Investigate, Reply, Search, SearchKnowledge, SearchSource, Sufficient
-from tests.adapters.reasoners.scene import inquiry, library, meter, opened, text_of, thread, turn
+from tests.adapters.reasoners.harness import inquiry, library, meter, opened, text_of, thread, turn
 from tests.fakes.model.endpoint import FEATURES, ScriptedEndpoint
 from tests.fakes.model.obedient_model import ObedientModel
 

@@ -15,7 +15,7 @@ from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.answer import Claim
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Investigate
-from tests.adapters.reasoners.scene import inquiry, meter, passage, text_of, thread
+from tests.adapters.reasoners.harness import inquiry, meter, passage, text_of, thread
 from tests.fakes.memory.encoder import HashingEncoder
 
 COMPUTING: tuple[Callable[..., Any], ...] = (

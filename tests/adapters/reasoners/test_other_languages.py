@@ -13,7 +13,7 @@ from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Inquiry, Insufficient, Investigate, SearchKnowledge, SearchSource, Sufficient
 from core.model.passage_units import units
-from tests.adapters.reasoners.scene import inquiry, meter, passage, thread
+from tests.adapters.reasoners.harness import inquiry, meter, passage, thread
 from tests.fakes.memory.encoder import HashingEncoder
 
 GERMAN = "Die Warteliste führt Mareike Thoms. Der Schlüssel ist im Büro und die Kaution beträgt 1.480 Euro."

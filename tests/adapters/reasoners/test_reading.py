@@ -12,7 +12,7 @@ from adapters.reasoners.extractive.evidence.thread import leaning_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.errors import ModelUnavailable
 from core.model.inquiry import Investigate
-from tests.adapters.reasoners.scene import inquiry, library
+from tests.adapters.reasoners.harness import inquiry, library
 from tests.fakes.memory.encoder import HashingEncoder
 
 DOUBTED = weights.READ * 4  # less than what is read of -6 in place of 6 takes off

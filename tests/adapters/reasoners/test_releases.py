@@ -8,7 +8,7 @@ from adapters.reasoners.extractive.answer.tables.releases import asks_of_release
 from adapters.reasoners.extractive.evidence.sufficiency import rest_of_changelog
 from core.model.evidence import Evidence, Hit
 from core.model.inquiry import Investigate, Search, SearchKnowledge, SearchSource
-from tests.adapters.reasoners.scene import inquiry, library, passage
+from tests.adapters.reasoners.harness import inquiry, library, passage
 
 LISTED = {
     "7.2.1 (2026-09-14)": "- Fixed a crash of the camera.",

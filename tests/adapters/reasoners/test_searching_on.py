@@ -1,4 +1,4 @@
-"""Scenes with the reasoner that quotes: when it searches on after the first search, and what for."""
+"""Tests with the reasoner that quotes: when it searches on after the first search, and what for."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,7 +11,7 @@ from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.answer import Outcome
 from core.model.evidence import Evidence, EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Decision, Insufficient, Investigate, Search, SearchKnowledge, Sufficient
-from tests.adapters.reasoners.scene import inquiry, library, meter, passage, thread, turn
+from tests.adapters.reasoners.harness import inquiry, library, meter, passage, thread, turn
 from tests.fakes.memory.encoder import HashingEncoder
 
 BORN = "When was the director of the film Free Guy born?"

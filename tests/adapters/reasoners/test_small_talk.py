@@ -4,7 +4,7 @@ import pytest
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.answer import Outcome
-from tests.core.scene import Scene
+from tests.core.harness import Harness
 from tests.fakes.memory.encoder import HashingEncoder
 
 SMALL_TALK = [
@@ -37,23 +37,23 @@ ABOUT_THE_THREAD = [
 
 
 @pytest.fixture
-async def scene() -> Scene:
-    scene = Scene(ExtractiveReasoner(HashingEncoder()))
-    await scene.knows("Refunds are paid within 14 days.", "Refunds above 2,000 euros are approved by Finance.")
-    return scene
+async def harness() -> Harness:
+    harness = Harness(ExtractiveReasoner(HashingEncoder()))
+    await harness.knows("Refunds are paid within 14 days.", "Refunds above 2,000 euros are approved by Finance.")
+    return harness
 
 
 @pytest.mark.parametrize("message", SMALL_TALK)
-async def test_small_talk_is_not_searched_for(scene: Scene, message: str) -> None:
-    told = await scene.asks(message)
+async def test_small_talk_is_not_searched_for(harness: Harness, message: str) -> None:
+    told = await harness.asks(message)
     assert told.outcome is Outcome.ANSWERED
     assert told.answer.spent.searches == 0
 
 
 @pytest.mark.parametrize("message", ABOUT_THE_THREAD)
-async def test_talk_about_the_thread_is_not_searched_for(scene: Scene, message: str) -> None:
-    await scene.asks("How many days until refunds are paid?")
-    await scene.asks("Who approves refunds above 2,000 euros?")
-    told = await scene.asks(message)
+async def test_talk_about_the_thread_is_not_searched_for(harness: Harness, message: str) -> None:
+    await harness.asks("How many days until refunds are paid?")
+    await harness.asks("Who approves refunds above 2,000 euros?")
+    told = await harness.asks(message)
     assert told.outcome is Outcome.ANSWERED
     assert told.answer.spent.searches == 0

@@ -17,8 +17,8 @@ from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.events import QueryRefined
 from core.model.inquiry import Insufficient, Investigate, Search, SearchKnowledge
 from core.model.languages import language_of
-from tests.adapters.reasoners.scene import inquiry, library, meter, thread
-from tests.core.scene import Scene
+from tests.adapters.reasoners.harness import inquiry, library, meter, thread
+from tests.core.harness import Harness
 from tests.fakes.memory.encoder import HashingEncoder
 
 PASSAGE = (
@@ -128,9 +128,9 @@ async def test_a_question_in_another_language_is_not_read_as_english(question: s
 
 
 async def test_what_is_misspelt_is_searched_for_again_as_it_is_meant_and_the_trace_says_so() -> None:
-    scene = Scene(ExtractiveReasoner(PiecewiseEncoder()))
-    await scene.knows(*OTHERS, TEMPERATURE)
-    answer = await scene.asks("tell the temprature of P11")
+    harness = Harness(ExtractiveReasoner(PiecewiseEncoder()))
+    await harness.knows(*OTHERS, TEMPERATURE)
+    answer = await harness.asks("tell the temprature of P11")
     (refined,) = answer.all(QueryRefined)
     assert refined.refined == "tell the temperature of P11"
     assert refined.reason == "what is probably meant by the misspelt words"

@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.reasoners.extractive.evidence.versions import family
-from tests.adapters.reasoners.scene import passage
+from tests.adapters.reasoners.harness import passage
 
 
 @pytest.mark.parametrize(

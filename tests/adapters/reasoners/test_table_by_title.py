@@ -7,7 +7,7 @@ import pytest
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer, tables_that_answer
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.evidence import Evidence, Hit
-from tests.adapters.reasoners.scene import passage
+from tests.adapters.reasoners.harness import passage
 
 HIRE = """\
 | Thing | Per day | Where |

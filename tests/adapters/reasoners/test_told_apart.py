@@ -21,8 +21,8 @@ from core.model.passage_units import units
 from core.model.text import sentences
 from core.service.explanations import describe_event
 from core.service.question_service import Question
-from tests.adapters.reasoners.scene import inquiry, passage
-from tests.core.scene import ALICE, Scene, told
+from tests.adapters.reasoners.harness import inquiry, passage
+from tests.core.harness import ALICE, Harness, told
 from tests.fakes.memory.encoder import HashingEncoder
 
 PLANS = """| Plan | Price a month | Battery |
@@ -268,17 +268,17 @@ def test_a_question_about_a_thing_is_not_about_what_there_is_to_read() -> None:
 
 
 async def test_an_attached_file_answers_in_its_own_words_without_a_search() -> None:
-    scene = Scene(ExtractiveReasoner(HashingEncoder()))
-    await scene.knows("Refunds are paid within 14 days.")
+    harness = Harness(ExtractiveReasoner(HashingEncoder()))
+    await harness.knows("Refunds are paid within 14 days.")
     file = ContextMessage("offer.txt", "Our offer.\n\nThe rent of the warehouse is 900 euros a month.")
     question = Question(
         "What is the rent of the warehouse in this file?",
-        scene.key(),
+        harness.key(),
         ALICE,
         Audience(unrestricted=True),
         attachments=(file,),
     )
-    told_of = await told(scene.question_service.ask(question))
+    told_of = await told(harness.question_service.ask(question))
     assert "The rent of the warehouse is 900 euros a month." in told_of.text
     assert "offer.txt" in told_of.text
     assert told_of.answer.spent.searches == 0
@@ -294,14 +294,14 @@ async def test_an_attached_file_answers_in_its_own_words_without_a_search() -> N
     ],
 )
 async def test_a_file_that_is_the_subject_answers_alone(asked: str, said: tuple[str, ...], unsaid: str) -> None:
-    scene = Scene(ExtractiveReasoner(HashingEncoder()))
-    await scene.knows("Refunds are paid within 14 days.")
+    harness = Harness(ExtractiveReasoner(HashingEncoder()))
+    await harness.knows("Refunds are paid within 14 days.")
     file = ContextMessage(
         "offer.txt", "Our offer is for one year.\n\nThe rent is 900 euros a month. It rises each May."
     )
     told_of = await told(
-        scene.question_service.ask(
-            Question(asked, scene.key(), ALICE, Audience(unrestricted=True), attachments=(file,))
+        harness.question_service.ask(
+            Question(asked, harness.key(), ALICE, Audience(unrestricted=True), attachments=(file,))
         )
     )
     assert all(one in told_of.text for one in said)
@@ -309,13 +309,13 @@ async def test_a_file_that_is_the_subject_answers_alone(asked: str, said: tuple[
 
 
 async def test_a_question_about_an_unreadable_file_is_not_answered_from_documents() -> None:
-    scene = Scene(ExtractiveReasoner(HashingEncoder()))
-    await scene.knows("Refunds are paid within 14 days.")
+    harness = Harness(ExtractiveReasoner(HashingEncoder()))
+    await harness.knows("Refunds are paid within 14 days.")
     scan = ContextMessage("scan.pdf", "(not read: It is damaged.)", unread="It is damaged.")
     for asked in ("What does this say about refunds?", "summarise this", "Summarise the attached file."):
         told_of = await told(
-            scene.question_service.ask(
-                Question(asked, scene.key(), ALICE, Audience(unrestricted=True), attachments=(scan,))
+            harness.question_service.ask(
+                Question(asked, harness.key(), ALICE, Audience(unrestricted=True), attachments=(scan,))
             )
         )
         assert told_of.text == UNREADABLE

@@ -1,4 +1,4 @@
-"""Scenes with the reasoner that quotes: questions that need several quotes, and quotes that read well."""
+"""Tests with the reasoner that quotes: questions that need several quotes, and quotes that read well."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from core.model.errors import Unavailable
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Insufficient, Investigate, Reply, Search, SearchKnowledge, SearchSource
 from core.ports.index import Vectors
-from tests.adapters.reasoners.scene import inquiry, library, meter, passage, thread, turn
+from tests.adapters.reasoners.harness import inquiry, library, meter, passage, thread, turn
 from tests.fakes.memory.encoder import HashingEncoder
 
 RULE = "Access to a service is approved by the lead of the team that owns it. Nobody has standing access."

@@ -37,7 +37,7 @@ from core.service.actions.user_actions import MemoryControls, UserActions
 from core.service.disputes.decisions import DisputeReports
 from core.service.help import ExampleQuestions
 from core.service.message_handler import MessageHandler
-from tests.core.scene import Scene
+from tests.core.harness import Harness
 from tests.core.service.kb.knowledge_room import Room
 from tests.fakes.memory.answer_stream import InProcessAnswerStream
 from tests.fakes.memory.inbox import InProcessInbox
@@ -178,41 +178,41 @@ class Browser:
 
 
 class PageOffice:
-    """A scene and a knowledge room behind one page."""
+    """A test and a knowledge room behind one page."""
 
     def __init__(self, rules: AccessRules | None = None, settings: ChannelSettings | None = None) -> None:
-        self.scene = scene = Scene()
+        self.harness = harness = Harness()
         self.room = room = Room()
-        room.index, room.encoder, room.catalog = scene.index, scene.encoder, scene.catalog
-        room.clock = scene.clock
+        room.index, room.encoder, room.catalog = harness.index, harness.encoder, harness.catalog
+        room.clock = harness.clock
         room.assemble()
         self.rules = rules or AccessRules()
         self.settings = settings or ChannelSettings()
         self.sessions = InProcessWebSessions()
-        self.message_states = InProcessMessageStateStore(scene.state)
+        self.message_states = InProcessMessageStateStore(harness.state)
         self.stream = InProcessAnswerStream()
-        self.inbox = InProcessInbox(scene.state, clock=scene.clock)
+        self.inbox = InProcessInbox(harness.state, clock=harness.clock)
         self.guide = PaperGuide()
         self.page = self._page()
         self._server: BaseTestServer | None = None
 
     def _page(self) -> WebPlatform:
-        scene, room, pages = self.scene, self.room, Pages()
+        harness, room, pages = self.harness, self.room, Pages()
         actions = UserActions.build(
-            memory=scene.memory,
-            trace_store=scene.trace_store,
-            catalog=scene.catalog,
-            feedback=InProcessFeedbackStore(scene.state),
+            memory=harness.memory,
+            trace_store=harness.trace_store,
+            catalog=harness.catalog,
+            feedback=InProcessFeedbackStore(harness.state),
             settings_store=InProcessChannelSettingsStore(),
             audit=room.audit,
             inbox=self.inbox,
             message_states=self.message_states,
-            checkpoints=scene.checkpoints,
+            checkpoints=harness.checkpoints,
             defaults=self.settings,
-            disputes=DisputeReports(room.proposal_store, scene.clock),
+            disputes=DisputeReports(room.proposal_store, harness.clock),
         )
-        self.conversations = conversations = Conversations(self.message_states, scene.clock)
-        turns = TurnViews(self.message_states, scene.checkpoints, actions)
+        self.conversations = conversations = Conversations(self.message_states, harness.clock)
+        turns = TurnViews(self.message_states, harness.checkpoints, actions)
         self.live = live = LiveStreams(self.stream, turns, pages)
         self.ask_screen = AskScreen(
             pages,
@@ -227,27 +227,27 @@ class PageOffice:
         )
         screens: list[Screen] = [
             self.ask_screen,
-            KnowledgeScreen(pages, room.kb_service, room.audit, scene.clock, _samples, self.guide.files),
+            KnowledgeScreen(pages, room.kb_service, room.audit, harness.clock, _samples, self.guide.files),
             SetupScreen(pages, self.guide, room.kb_service, room.audit, _examined),
             InspectScreen(
                 pages,
                 room.retriever,
                 room.queries,
-                scene.trace_store,
+                harness.trace_store,
                 InProcessChannelSettingsStore(),
                 ChannelSettings(),
                 conversations,
                 turns,
                 _examined,
             ),
-            UsageScreen(pages, scene.usage_book, Days(scene.clock, UTC), room.queries),
+            UsageScreen(pages, harness.usage_book, Days(harness.clock, UTC), room.queries),
             SourceScreen(
                 pages,
                 conversations,
                 turns,
                 actions,
                 room.queries,
-                DocumentPages(scene.index, room.originals, PaperPictures()),
+                DocumentPages(harness.index, room.originals, PaperPictures()),
             ),
         ]
         return WebPlatform(
@@ -289,9 +289,9 @@ class PageOffice:
     async def works(self) -> None:
         """Let a worker answer everything that waits."""
         handler = MessageHandler(
-            question_service=self.scene.question_service,
-            memory_controls=MemoryControls(self.scene.memory, self.room.audit),
-            checkpoints=self.scene.checkpoints,
+            question_service=self.harness.question_service,
+            memory_controls=MemoryControls(self.harness.memory, self.room.audit),
+            checkpoints=self.harness.checkpoints,
             message_states=self.message_states,
             inbox=self.inbox,
             platforms={"web": self.page},

@@ -96,7 +96,7 @@ async def test_a_form_of_another_page_changes_nothing(origin: str) -> None:
         browser = await office.operator()
         reply = await browser.post("/knowledge/do", {"verb": "create", "base": "mine"}, Origin=origin)
         assert reply.status == 403
-        assert await office.scene.catalog.bases() == []
+        assert await office.harness.catalog.bases() == []
 
 
 @pytest.mark.parametrize("token", ["", "guessed", "\u00e9"])
@@ -107,7 +107,7 @@ async def test_a_form_without_the_sessions_token_changes_nothing(token: str) -> 
         assert (await browser.post("/knowledge/do", {"verb": "create", "base": "mine"})).status == 403
         browser.csrf = token  # the page that said no has the right one
         assert (await browser.drop("/knowledge/files", ("a.md", b"# A"))).status == 403
-        assert await office.scene.catalog.bases() == []
+        assert await office.harness.catalog.bases() == []
 
 
 async def test_a_foreign_name_that_leads_here_is_turned_away() -> None:
@@ -157,7 +157,7 @@ async def test_who_comes_by_no_proxy_is_counted_by_where_they_come_from_whatever
 
 async def test_two_readers_with_one_password_do_not_see_each_others_questions() -> None:
     async with PageOffice(PASSWORDS).open() as office:
-        await office.scene.knows("Refunds take 14 days.", title="Refunds")
+        await office.harness.knows("Refunds take 14 days.", title="Refunds")
         one, other = office.browser(), office.browser()
         for browser in (one, other):
             await sign_in(browser, "read me")
@@ -197,8 +197,8 @@ def test_a_hash_fits_its_password_alone() -> None:
 
 async def test_words_of_a_base_that_one_may_not_read_come_by_no_path() -> None:
     async with PageOffice(PASSWORDS).open() as office:
-        await office.scene.knows(SECRET, title="Pelagia's file", base="board", grants=CARL)
-        (hidden,) = await office.scene.catalog.documents(frozenset({"board"}))
+        await office.harness.knows(SECRET, title="Pelagia's file", base="board", grants=CARL)
+        (hidden,) = await office.harness.catalog.documents(frozenset({"board"}))
         reader = office.browser()
         await sign_in(reader, "read me")
         question = await office.asked(reader, "What is the canary called?")
@@ -216,7 +216,7 @@ async def test_a_base_can_be_for_somebody_at_the_page() -> None:
     async with PageOffice(PROXY).open() as office:
         ada = office.browser(**{"X-Forwarded-User": "ada"})
         carl, ben = (office.browser(**{"X-Forwarded-User": f"{name}@example.com"}) for name in ("carl", "ben"))
-        await office.scene.knows(SECRET, title="Pelagia's file", base="board")
+        await office.harness.knows(SECRET, title="Pelagia's file", base="board")
         await ada.get("/knowledge")
         whom = {"verb": "grant", "base": "board", "principals": "web:user:carl@example.com", "confirmed": "yes"}
         assert "restricted to web:user:carl@example.com" in (await ada.post("/knowledge/do", whom)).text
@@ -226,12 +226,12 @@ async def test_a_base_can_be_for_somebody_at_the_page() -> None:
 
 async def test_what_was_answered_is_hidden_again_when_its_base_is() -> None:
     async with PageOffice(PASSWORDS).open() as office:
-        await office.scene.knows("Refunds take 14 days.", title="Refunds", base="default")
+        await office.harness.knows("Refunds take 14 days.", title="Refunds", base="default")
         reader = office.browser()
         await sign_in(reader, "read me")
         question = await office.asked(reader, "How long do refunds take?")
         assert "14 days" in (await reader.get(question.rpartition("/")[0])).text
-        await office.scene.catalog.save_base(KnowledgeBase("default", "", CARL))
+        await office.harness.catalog.save_base(KnowledgeBase("default", "", CARL))
         for path in (question.rpartition("/")[0], f"{question}/source/1", f"{question}/trace", f"{question}/stream"):
             assert "14 days" not in (await reader.get(path)).text, path
 
@@ -264,7 +264,7 @@ async def test_signing_in_leads_nowhere_else(there: str) -> None:
 async def test_an_error_is_one_line_with_what_to_do() -> None:
     async with PageOffice().open() as office:
         browser = await office.operator()
-        office.scene.catalog.bases = _broken  # type: ignore[method-assign]
+        office.harness.catalog.bases = _broken  # type: ignore[method-assign]
         reply = await browser.get("/ask")
         assert reply.status == 500
         assert "Something went wrong on my side" in reply.text
@@ -278,7 +278,7 @@ async def _broken() -> list[KnowledgeBase]:
 
 async def test_a_base_that_is_closed_after_a_loss_is_opened_by_the_button_on_its_page() -> None:
     async with PageOffice().open() as office:
-        catalog = office.scene.catalog
+        catalog = office.harness.catalog
         await catalog.save_base(KnowledgeBase("board", grants=frozenset({"web:user:ada"}), closed=True))
         admin = await office.operator()
         page = (await admin.get("/knowledge/bases/board")).text

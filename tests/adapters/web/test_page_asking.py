@@ -75,8 +75,8 @@ async def test_an_admins_correction_goes_to_the_base_of_the_answer() -> None:
 
 async def test_the_owner_is_told_of_sources_that_differ_and_decides_on_the_page() -> None:
     async with PageOffice().open() as office:
-        await office.scene.knows("Logs are kept for 30 days.", title="Runbook", dated="2024-05-02")
-        await office.scene.knows("Logs are kept for 90 days.", title="Retention", dated="2026-03-09")
+        await office.harness.knows("Logs are kept for 30 days.", title="Runbook", dated="2024-05-02")
+        await office.harness.knows("Logs are kept for 90 days.", title="Retention", dated="2026-03-09")
         browser = await office.operator()
         question = await office.asked(browser, "How long are logs kept?")
         assert "Tell the owner" in (await browser.get(question.rpartition("/")[0])).text
@@ -95,13 +95,13 @@ async def test_the_owner_is_told_of_sources_that_differ_and_decides_on_the_page(
 
 async def test_what_is_suggested_below_an_answer_is_asked_by_its_button() -> None:
     async with PageOffice(settings=ChannelSettings(AnswerPolicy(follow_ups=True))).open() as office:
-        await office.scene.knows(
+        await office.harness.knows(
             "Refunds to credit cards are booked to the card that was charged, without a fee.",
             "Refunds to gift cards are paid as a voucher, good for twelve months from that day.",
             title="Cards",
             headings=("Credit cards", "Gift cards"),
         )
-        office.scene.script.enqueue("compose", "They are booked to the card [1].")
+        office.harness.script.enqueue("compose", "They are booked to the card [1].")
         browser = await office.operator()
         question = await office.asked(browser, "How are refunds to cards paid?")
         conversation = question.rpartition("/")[0]
@@ -116,9 +116,9 @@ async def test_what_is_suggested_below_an_answer_is_asked_by_its_button() -> Non
 @pytest.mark.parametrize(("sentences", "leads_there"), [(1, False), (40, True)])
 async def test_a_long_answer_leads_to_its_sources_below_the_screen(sentences: int, *, leads_there: bool) -> None:
     async with PageOffice().open() as office:
-        await office.scene.knows("Refunds to cards are booked to the card that was charged.", title="Cards")
+        await office.harness.knows("Refunds to cards are booked to the card that was charged.", title="Cards")
         said = "Refunds to cards are booked to the card that was charged [1]."
-        office.scene.script.enqueue("compose", "\n\n".join([said] * sentences))
+        office.harness.script.enqueue("compose", "\n\n".join([said] * sentences))
         browser = await office.operator()
         question = await office.asked(browser, "How are refunds to cards paid?")
         page = Elements((await browser.get(question.rpartition("/")[0])).text)
@@ -158,8 +158,8 @@ async def test_a_choice_that_could_not_be_put_in_line_can_be_made_again() -> Non
 
 async def asked_back(office: PageOffice, browser: Browser) -> str:
     """Have a question asked back; the path of the question, whose card waits."""
-    await office.scene.knows("The job timeout is 45 minutes.", title="Timeouts")
-    office.scene.script.enqueue("understand", AskBack("Which timeout?", ("What is the job timeout?", "Which other?")))
+    await office.harness.knows("The job timeout is 45 minutes.", title="Timeouts")
+    office.harness.script.enqueue("understand", AskBack("Which timeout?", ("What is the job timeout?", "Which other?")))
     return await office.asked(browser, "What is the timeout?")
 
 

@@ -1,6 +1,6 @@
 """Nothing on the page can be followed, loaded or run, whatever a document or a model wrote.
 
-Every hostile text of the platforms' scenes goes through the real answer view and the real screens, and what a browser
+Every hostile text of the platforms' tests goes through the real answer view and the real screens, and what a browser
 would get is read by the standard library's parser.
 """
 
@@ -116,8 +116,8 @@ async def _shown(office: PageOffice, browser: Browser, events: AsyncIterator[Age
     state = WebQuestionState(thread=message.thread, message=message.id, asker=OPERATOR.person.id)
     message_state = MessageState(office.message_states, state, delivery=message.id)
     view = office.page.answer_view(message, message_state, TRACE + name)
-    turn = Turn(text, text, Outcome.ANSWERED, OPERATOR.person, office.scene.clock.now(), TRACE + name)
-    await office.scene.memory.remember(message.thread, replace(turn, citations=(citation(text),)), ())
+    turn = Turn(text, text, Outcome.ANSWERED, OPERATOR.person, office.harness.clock.now(), TRACE + name)
+    await office.harness.memory.remember(message.thread, replace(turn, citations=(citation(text),)), ())
     await view.open()
     await EventPresenter(view, TRACE + name).show(events)
     live = LiveAnswer()
@@ -132,7 +132,7 @@ async def _shown(office: PageOffice, browser: Browser, events: AsyncIterator[Age
 
 async def test_no_conversation_holds_anything_that_acts() -> None:
     async with PageOffice().open() as office:
-        await office.scene.catalog.save_base(KnowledgeBase("default"))
+        await office.harness.catalog.save_base(KnowledgeBase("default"))
         browser = await office.operator()
 
         async def play(name: str, hostile: str) -> None:
@@ -148,12 +148,12 @@ async def test_no_document_and_no_base_holds_anything_that_acts() -> None:
         browser = await office.operator()
 
         async def play(name: str, hostile: str) -> None:
-            key, catalog = f"d{abs(hash(hostile))}", office.scene.catalog
+            key, catalog = f"d{abs(hash(hostile))}", office.harness.catalog
             base = KnowledgeBase(key, hostile, frozenset({hostile}))
             await catalog.save_base(base)
             document = Document(key, base.name, hostile, hostile, "v1", hostile, 1, url=hostile, dated=hostile)
             passage = Passage(key, base.name, key, "v1", "s", 0, hostile, hostile, (hostile,), source=hostile)
-            await office.scene.index.add([passage], await vectors_of([passage], office.scene.encoder))
+            await office.harness.index.add([passage], await vectors_of([passage], office.harness.encoder))
             await catalog.publish(document)
             await office.room.audit.record(hostile, hostile, hostile, allowed=False, detail=hostile)
             for path in (f"/documents/{key}", f"/knowledge/bases/{base.name}"):

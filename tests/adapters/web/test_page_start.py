@@ -30,8 +30,8 @@ async def attached(
 async def test_three_questions_of_three_documents_are_offered_headings_that_ask_first() -> None:
     async with PageOffice().open() as office:
         for n in range(4):
-            await office.scene.knows(LONG, title=f"Paper {n}", headings=["Opening hours"])
-        await office.scene.knows(LONG, title="FAQ", headings=["How do I reset my password?"])
+            await office.harness.knows(LONG, title=f"Paper {n}", headings=["Opening hours"])
+        await office.harness.knows(LONG, title="FAQ", headings=["How do I reset my password?"])
         shown = examples((await (await office.operator()).get("/ask")).text)
         assert shown[0] == "How do I reset my password?"
         assert len(set(shown)) == 3
@@ -41,7 +41,7 @@ async def test_three_questions_of_three_documents_are_offered_headings_that_ask_
 async def test_no_example_comes_from_a_base_that_the_reader_may_not_read() -> None:
     async with PageOffice().open() as office:
         visitor = Visitor(Person("web:user/ben", "ben"), Audience(frozenset({"web:user:ben"})), is_admin=False, csrf="")
-        await office.scene.knows(
+        await office.harness.knows(
             LONG, title="Salaries", base="board", headings=["Who earns what?"], grants=frozenset({"x"})
         )
         screen = office.ask_screen
@@ -89,7 +89,7 @@ async def test_a_long_question_in_a_form_with_files_is_refused_and_not_cut() -> 
 )
 async def test_conversations_are_found_by_the_words_of_all_their_questions(words: str, found: int) -> None:
     async with PageOffice().open() as office:
-        await office.scene.knows(LONG, title="Paper")
+        await office.harness.knows(LONG, title="Paper")
         for name, texts in (
             ("a" * 16, ("How long do refunds take?", "And on a monthly plan?")),
             ("b" * 16, ("Who is on call?",)),

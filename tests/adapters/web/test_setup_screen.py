@@ -23,7 +23,7 @@ async def test_an_admin_who_is_not_at_this_machine_neither_sees_the_setup_nor_ch
         for path in ("/setup/slack/token", "/setup/slack/unit", "/knowledge/folder"):
             assert (await admin.post(path, form)).status == 403
         assert (office.guide.kept, office.guide.units) == ({}, 0)
-        assert await office.scene.catalog.bases() == []
+        assert await office.harness.catalog.bases() == []
 
 
 async def test_a_token_is_tried_kept_and_never_shown() -> None:

@@ -13,14 +13,14 @@ async def test_usage_is_added_up_by_channel_base_and_day() -> None:
         await office.room.adds("handbook", refunds_md="Refunds take 14 days.")
         browser = await office.operator()
         assert "Nobody has asked anything" in (await browser.get("/usage")).text
-        today = office.scene.clock.now().date().isoformat()
+        today = office.harness.clock.now().date().isoformat()
         for used in (
             UsageRow(today, "slack:channel:T/C1", "handbook", answers=3, tokens=12_000, cost=0.5),
             UsageRow(today, "slack:channel:T/C2", "no-such-base", quotes=2, tokens=300, cost=0.25),
             UsageRow("2025-12-07", "slack:channel:T/C1", "", not_found=1),
             UsageRow("2025-11-01", "slack:channel:T/old", "", not_found=1),
         ):
-            await office.scene.usage_book.book(used)
+            await office.harness.usage_book.book(used)
         page = (await browser.get("/usage")).text
         assert "12,300 tokens" in page
         assert "cost 0.75" in page

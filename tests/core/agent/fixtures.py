@@ -1,4 +1,4 @@
-"""Small pieces that scenes are made of."""
+"""Small pieces that tests are made of."""
 
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.knowledge import Locator, Passage

@@ -1,4 +1,4 @@
-"""Scenes with the buttons of a question that is asked back: short, different, and about the difference."""
+"""Tests with the buttons of a question that is asked back: short, different, and about the difference."""
 
 import pytest
 

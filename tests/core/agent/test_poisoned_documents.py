@@ -7,7 +7,7 @@ import pytest
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from core.model.conversation import Audience
 from core.model.events import AnswerDelta, RetrievalStarted
-from tests.core.scene import Scene, Told
+from tests.core.harness import Harness, Told
 from tests.fakes.model.endpoint import ScriptedEndpoint
 from tests.fakes.model.obedient_model import ObedientModel
 
@@ -34,10 +34,10 @@ async def endpoint() -> AsyncIterator[ScriptedEndpoint]:
 
 async def asked(endpoint: ScriptedEndpoint, poison: str) -> Told:
     reasoner = OpenAIReasoner(endpoint.base_url, "sk-test", "obedient")
-    scene = Scene(reasoner)
-    await scene.knows(f"Refunds are paid within 14 days. {poison}", title="Refund policy")
-    await scene.knows(CANARY, title="Vault", base="secret", grants=frozenset({"test:channel:T/board"}))
-    told = await scene.asks("How long do refunds take?", audience=Audience())
+    harness = Harness(reasoner)
+    await harness.knows(f"Refunds are paid within 14 days. {poison}", title="Refund policy")
+    await harness.knows(CANARY, title="Vault", base="secret", grants=frozenset({"test:channel:T/board"}))
+    told = await harness.asks("How long do refunds take?", audience=Audience())
     await reasoner.close()
     return told
 
@@ -58,7 +58,7 @@ async def test_no_other_channels_words_are_ever_read(endpoint: ScriptedEndpoint,
 
 
 async def test_the_model_did_obey(endpoint: ScriptedEndpoint) -> None:
-    """Without this the scenes above would show nothing."""
+    """Without this the tests above would show nothing."""
     told = await asked(endpoint, POISON["a tool call"])
     assert any(event.where == "secret" for event in told.all(RetrievalStarted))
     answer = await asked(endpoint, POISON["a ping"])

@@ -24,7 +24,7 @@ from core.model.events import (
 )
 from core.model.inquiry import CUTOFFS, AnswerPolicy, Insufficient, Investigate, Reply, SearchKnowledge
 from core.model.profile import Behaviour
-from tests.core.scene import Scene
+from tests.core.harness import Harness
 
 PROMISED: dict[type, tuple[str, set[str]]] = {
     AgentStarted: ("AGENT_STARTED", set()),
@@ -48,10 +48,10 @@ REFUNDS = "Refunds are paid within 14 days."
 
 
 @pytest.fixture
-async def scene() -> Scene:
-    scene = Scene()
-    await scene.knows(REFUNDS, "Refunds above 2,000 euros are approved by Finance.", title="Refund policy")
-    return scene
+async def harness() -> Harness:
+    harness = Harness()
+    await harness.knows(REFUNDS, "Refunds above 2,000 euros are approved by Finance.", title="Refund policy")
+    return harness
 
 
 @pytest.mark.parametrize("event", list(PROMISED), ids=lambda event: event.__name__)
@@ -63,8 +63,8 @@ def test_an_event_has_the_name_and_the_fields_that_others_read(event: type) -> N
     assert event in get_args(AgentEvent)
 
 
-async def test_a_search_is_told_with_what_each_leg_found(scene: Scene) -> None:
-    told = await scene.asks("refunds")
+async def test_a_search_is_told_with_what_each_leg_found(harness: Harness) -> None:
+    told = await harness.asks("refunds")
     (began,), (ended,) = told.all(RetrievalStarted), told.all(RetrievalCompleted)
     assert (began.iteration, began.query) == (ended.iteration, ended.query) == (1, "refunds")
     assert ended.strategies == ("dense", "bm25")
@@ -72,47 +72,47 @@ async def test_a_search_is_told_with_what_each_leg_found(scene: Scene) -> None:
     assert ended.sources == ("Refund policy",)
 
 
-async def test_searches_are_counted_on_through_the_rounds(scene: Scene) -> None:
-    scene.script.enqueue("understand", Investigate("q", ("refunds", "finance")))
-    scene.script.enqueue("decide", Insufficient("x", (SearchKnowledge("euros"),)))
-    told = await scene.asks("refunds?")
+async def test_searches_are_counted_on_through_the_rounds(harness: Harness) -> None:
+    harness.script.enqueue("understand", Investigate("q", ("refunds", "finance")))
+    harness.script.enqueue("decide", Insufficient("x", (SearchKnowledge("euros"),)))
+    told = await harness.asks("refunds?")
     assert [event.iteration for event in told.all(RetrievalStarted)] == [1, 2, 3]
     assert [event.iteration for event in told.all(RetrievalCompleted)] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("behaviour", list(Behaviour))
-async def test_grading_is_told_with_how_many_count_here(scene: Scene, behaviour: Behaviour) -> None:
-    scene.script.enqueue("grade", CUTOFFS[behaviour], CUTOFFS[behaviour] - 1)
-    at_the_cutoff = await scene.asks("refunds", policy=AnswerPolicy(behaviour=behaviour))
-    below = await scene.asks("refunds", thread="u", policy=AnswerPolicy(behaviour=behaviour, checkpoints=frozenset()))
+async def test_grading_is_told_with_how_many_count_here(harness: Harness, behaviour: Behaviour) -> None:
+    harness.script.enqueue("grade", CUTOFFS[behaviour], CUTOFFS[behaviour] - 1)
+    at_the_cutoff = await harness.asks("refunds", policy=AnswerPolicy(behaviour=behaviour))
+    below = await harness.asks("refunds", thread="u", policy=AnswerPolicy(behaviour=behaviour, checkpoints=frozenset()))
     (counts,), (counts_not,) = at_the_cutoff.all(GradingCompleted), below.all(GradingCompleted)
     assert (counts.total, counts.relevant, counts.average) == (2, 2, CUTOFFS[behaviour])
     assert (counts_not.total, counts_not.relevant) == (2, 0)
 
 
 async def test_writing_is_told_with_its_citations_and_tokens() -> None:
-    scene = Scene()
-    scene.script._tokens = (30, 12)
-    await scene.knows(REFUNDS)
-    told = await scene.asks("refunds")
+    harness = Harness()
+    harness.script._tokens = (30, 12)
+    await harness.knows(REFUNDS)
+    told = await harness.asks("refunds")
     (wrote,) = told.all(GenerationCompleted)
     assert (wrote.citations, wrote.tokens) == (1, 42)
     assert told.all(GenerationStarted)[0].evidence == 1
 
 
-async def test_checking_is_told_with_what_did_not_hold(scene: Scene) -> None:
-    scene.script.enqueue("compose", f"{REFUNDS} [1]\nThe moon is made of green cheese [1].")
-    scene.script.always("check", Support.UNSUPPORTED)
-    told = await scene.asks("How many days until refunds are paid?")
+async def test_checking_is_told_with_what_did_not_hold(harness: Harness) -> None:
+    harness.script.enqueue("compose", f"{REFUNDS} [1]\nThe moon is made of green cheese [1].")
+    harness.script.always("check", Support.UNSUPPORTED)
+    told = await harness.asks("How many days until refunds are paid?")
     (checked,) = told.all(HallucinationChecked)
     assert not checked.is_grounded
     assert checked.confidence == 0.5
     assert checked.hallucinated_claims == ("The moon is made of green cheese [1].",)
 
 
-async def test_routing_says_why(scene: Scene) -> None:
-    scene.script.enqueue("understand", Reply("Hello!", "a greeting"), Investigate("q", ("refunds",), "a question"))
-    greeted, asked = await scene.asks("hi"), await scene.asks("refunds?")
+async def test_routing_says_why(harness: Harness) -> None:
+    harness.script.enqueue("understand", Reply("Hello!", "a greeting"), Investigate("q", ("refunds",), "a question"))
+    greeted, asked = await harness.asks("hi"), await harness.asks("refunds?")
     assert [(e.needs_retrieval, e.reason) for told in (greeted, asked) for e in told.all(RoutingDecided)] == [
         (False, "a greeting"),
         (True, "a question"),

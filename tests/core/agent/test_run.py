@@ -15,15 +15,15 @@ from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry
 from core.ports.reasoner import DraftDeclined, DraftPart
 from core.service.question_service import Question
-from tests.core.scene import ALICE, Scene, within
+from tests.core.harness import ALICE, Harness, within
 from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
 
 
 @pytest.fixture
 def run() -> Run:
-    scene = Scene(limits=within(seconds=0.1))
-    asked = Inquiry("trace", "refunds?", scene.key(), ALICE, Audience(), scene.clock.now())
-    return scene.question_service._agent.run(asked, Thread(scene.key()))
+    harness = Harness(limits=within(seconds=0.1))
+    asked = Inquiry("trace", "refunds?", harness.key(), ALICE, Audience(), harness.clock.now())
+    return harness.question_service._agent.run(asked, Thread(harness.key()))
 
 
 async def never() -> None:
@@ -40,9 +40,9 @@ async def test_what_takes_too_long_is_given_up(run: Run) -> None:
 
 
 async def test_what_is_kept_back_for_later_is_not_waited_for() -> None:
-    scene = Scene(limits=within(seconds=60.0))
-    asked = Inquiry("trace", "refunds?", scene.key(), ALICE, Audience(), scene.clock.now())
-    patient = scene.question_service._agent.run(asked, Thread(scene.key()))
+    harness = Harness(limits=within(seconds=60.0))
+    asked = Inquiry("trace", "refunds?", harness.key(), ALICE, Audience(), harness.clock.now())
+    patient = harness.question_service._agent.run(asked, Thread(harness.key()))
     async with asyncio.timeout(60):
         with pytest.raises(BudgetExhausted):
             await patient.within(never(), reserve=59.9)
@@ -74,10 +74,10 @@ class Tidy(ScriptedReasoner):
 
 async def test_a_draft_that_is_not_read_on_is_closed_at_once() -> None:
     reasoner = Tidy()
-    scene = Scene(reasoner, confident=0.0)
-    await scene.knows("Refunds are paid within 14 days.")
-    question = Question("How many days until refunds are paid?", scene.key(), ALICE, Audience())
-    async with aclosing(scene.question_service.ask(question)) as events:
+    harness = Harness(reasoner, confident=0.0)
+    await harness.knows("Refunds are paid within 14 days.")
+    question = Question("How many days until refunds are paid?", harness.key(), ALICE, Audience())
+    async with aclosing(harness.question_service.ask(question)) as events:
         async for event in events:
             if isinstance(event, GenerationCompleted):
                 assert reasoner.closed

@@ -5,7 +5,7 @@ from dataclasses import replace
 from core.agent.gather import new_actions
 from core.model.inquiry import Search, SearchKnowledge
 from core.model.knowledge import KnowledgeBase
-from tests.adapters.reasoners.scene import inquiry
+from tests.adapters.reasoners.harness import inquiry
 
 HANDBOOK, API = KnowledgeBase("handbook", "How we work"), KnowledgeBase("api", "The API reference")
 MADE = (Search(SearchKnowledge("refunds"), found=8, new=8),)

@@ -184,7 +184,7 @@ async def test_unchanged_text_is_recognised_in_the_version_before() -> None:
 def test_no_word_is_lost_and_no_passage_too_long(text: str) -> None:
     import asyncio
 
-    async def scene() -> None:
+    async def harness() -> None:
         try:
             passages = await cut(Block(text), title="\x00")
         except DocumentRejected:
@@ -193,7 +193,7 @@ def test_no_word_is_lost_and_no_passage_too_long(text: str) -> None:
         assert text.count("é") <= kept.count("é")
         assert all(len(passage.text.split()) <= PASSAGE_TOKENS * 2 for passage in passages)
 
-    asyncio.run(scene())
+    asyncio.run(harness())
 
 
 async def test_a_heading_with_nothing_below_it_is_said_as_text() -> None:

@@ -5,7 +5,7 @@ import pytest
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.answer import Outcome
 from core.model.languages import language_of
-from tests.core.scene import Scene
+from tests.core.harness import Harness
 from tests.fakes.memory.encoder import HashingEncoder
 
 
@@ -54,9 +54,9 @@ def test_code_and_links_are_in_no_other_language_for_what_they_repeat(text: str)
 
 
 async def test_a_german_question_about_english_documents_is_refused_in_german_with_a_remedy() -> None:
-    scene = Scene(ExtractiveReasoner(HashingEncoder()))
-    await scene.knows("The office has a bicycle room and the refunds are paid within 14 days.")
-    told = await scene.asks("Welche Quastenflosser hat die Steuerbordkoje?")
+    harness = Harness(ExtractiveReasoner(HashingEncoder()))
+    await harness.knows("The office has a bicycle room and the refunds are paid within 14 days.")
+    told = await harness.asks("Welche Quastenflosser hat die Steuerbordkoje?")
     assert told.outcome is Outcome.ABSTAINED
     assert told.text.startswith("Das habe ich in euren Dokumenten nicht gefunden.")
     assert told.text.endswith("in dieser gefragt, finde ich vielleicht mehr.")

@@ -11,7 +11,7 @@ from core.model.errors import AlreadyDone, ModelUnavailable, NotFound
 from core.model.inquiry import AnswerPolicy
 from core.model.knowledge import Passage
 from core.service.follow_ups import follow_up_on
-from tests.core.scene import ALICE, BOB, Scene, Told, user_actions
+from tests.core.harness import ALICE, BOB, Harness, Told, user_actions
 
 ON = AnswerPolicy(follow_ups=True)
 STAFF = Audience(frozenset({"staff"}))
@@ -24,32 +24,32 @@ LEAVE = (
 
 
 @pytest.fixture
-async def scene() -> Scene:
-    scene = Scene()
-    await scene.knows(*LEAVE, title="Leave", grants=STAFF.principals)
-    return scene
+async def harness() -> Harness:
+    harness = Harness()
+    await harness.knows(*LEAVE, title="Leave", grants=STAFF.principals)
+    return harness
 
 
-async def asked(scene: Scene, question: str = "How much annual leave is there?", **more: object) -> Told:
-    scene.script.enqueue("compose", _citing_the_first)
-    return await scene.asks(question, audience=STAFF, policy=ON, **more)  # type: ignore[arg-type]
+async def asked(harness: Harness, question: str = "How much annual leave is there?", **more: object) -> Told:
+    harness.script.enqueue("compose", _citing_the_first)
+    return await harness.asks(question, audience=STAFF, policy=ON, **more)  # type: ignore[arg-type]
 
 
 def _citing_the_first(_inquiry: object, _thread: object, evidence: tuple[object, ...]) -> str:
     return f"It is 27 days [{evidence[0].id}]."  # type: ignore[attr-defined]
 
 
-async def test_nothing_is_suggested_unless_it_is_switched_on(scene: Scene) -> None:
-    scene.script.enqueue("compose", _citing_the_first)
-    told = await scene.asks("How much annual leave is there?", audience=STAFF)
+async def test_nothing_is_suggested_unless_it_is_switched_on(harness: Harness) -> None:
+    harness.script.enqueue("compose", _citing_the_first)
+    told = await harness.asks("How much annual leave is there?", audience=STAFF)
     assert told.answer.follow_ups == ()
     assert not AnswerPolicy().follow_ups
     chosen = ChosenSettings.from_mapping({"follow_ups": "yes"})
     assert channel_settings(ChannelSettings(), chosen).policy.follow_ups
 
 
-async def test_two_sections_that_were_found_and_not_used_are_suggested(scene: Scene) -> None:
-    told = await asked(scene)
+async def test_two_sections_that_were_found_and_not_used_are_suggested(harness: Harness) -> None:
+    told = await asked(harness)
     (used,) = told.answer.citations
     suggested = told.answer.follow_ups
     assert len(suggested) == 2
@@ -58,29 +58,29 @@ async def test_two_sections_that_were_found_and_not_used_are_suggested(scene: Sc
     assert all(len(one.label) <= 40 for one in suggested)
 
 
-async def test_what_its_passage_does_not_answer_is_not_suggested(scene: Scene) -> None:
-    scene.script.enqueue("grade", 8)  # of the question itself
-    scene.script.always("grade", 2)
-    assert (await asked(scene)).answer.follow_ups == ()
+async def test_what_its_passage_does_not_answer_is_not_suggested(harness: Harness) -> None:
+    harness.script.enqueue("grade", 8)  # of the question itself
+    harness.script.always("grade", 2)
+    assert (await asked(harness)).answer.follow_ups == ()
 
 
-async def test_what_an_earlier_answer_of_the_thread_was_from_is_not_suggested_again(scene: Scene) -> None:
-    first = await asked(scene)
+async def test_what_an_earlier_answer_of_the_thread_was_from_is_not_suggested_again(harness: Harness) -> None:
+    first = await asked(harness)
     pressed = first.answer.follow_ups[0]
-    second = await asked(scene, pressed.question)
+    second = await asked(harness, pressed.question)
     cited = {one.place.partition(",")[0] for told in (first, second) for one in told.answer.citations}
     assert not cited & {one.label.removeprefix("More on: ") for one in second.answer.follow_ups}
 
 
-async def test_an_answer_comes_without_suggestions_where_making_them_fails(scene: Scene) -> None:
-    scene.script.enqueue("grade", 8, ModelUnavailable("It is away."))
-    told = await asked(scene)
+async def test_an_answer_comes_without_suggestions_where_making_them_fails(harness: Harness) -> None:
+    harness.script.enqueue("grade", 8, ModelUnavailable("It is away."))
+    told = await asked(harness)
     assert told.text == "It is 27 days [1]."
     assert told.answer.follow_ups == ()
 
 
-async def test_a_suggestion_is_asked_once_and_by_who_may_read_the_answer(scene: Scene) -> None:
-    told, thread, act = await asked(scene), scene.key("t"), user_actions(scene)
+async def test_a_suggestion_is_asked_once_and_by_who_may_read_the_answer(harness: Harness) -> None:
+    told, thread, act = await asked(harness), harness.key("t"), user_actions(harness)
     async with act.answers.ask_follow_up(thread, told.trace_id, 1, BOB, STAFF) as suggested:
         assert suggested == told.answer.follow_ups[0]
     with pytest.raises(AlreadyDone):
@@ -97,8 +97,8 @@ async def test_a_suggestion_is_asked_once_and_by_who_may_read_the_answer(scene: 
             pass
 
 
-async def test_a_press_that_could_not_be_put_in_line_can_be_made_again(scene: Scene) -> None:
-    told, thread, act = await asked(scene), scene.key("t"), user_actions(scene)
+async def test_a_press_that_could_not_be_put_in_line_can_be_made_again(harness: Harness) -> None:
+    told, thread, act = await asked(harness), harness.key("t"), user_actions(harness)
     with pytest.raises(ModelUnavailable):
         async with act.answers.ask_follow_up(thread, told.trace_id, 1, ALICE, STAFF):
             raise ModelUnavailable("The line is full.")
@@ -106,9 +106,9 @@ async def test_a_press_that_could_not_be_put_in_line_can_be_made_again(scene: Sc
         assert suggested == told.answer.follow_ups[0]
 
 
-async def test_what_was_suggested_to_somebody_is_forgotten_with_them(scene: Scene) -> None:
-    told, thread, act = await asked(scene), scene.key("t"), user_actions(scene)
-    await scene.memory.forget_person(ALICE.id)
+async def test_what_was_suggested_to_somebody_is_forgotten_with_them(harness: Harness) -> None:
+    told, thread, act = await asked(harness), harness.key("t"), user_actions(harness)
+    await harness.memory.forget_person(ALICE.id)
     with pytest.raises(NotFound):
         async with act.answers.ask_follow_up(thread, told.trace_id, 1, ALICE, STAFF):
             pass
@@ -139,10 +139,10 @@ def test_a_question_is_made_of_a_heading_in_the_language_of_its_text(
 
 @pytest.mark.parametrize("heading", ["Overview", "Leave", "3.1", "", "x" * 100])
 async def test_a_heading_that_names_no_topic_is_not_suggested(heading: str) -> None:
-    scene = Scene()
+    harness = Harness()
     headings = ("Annual leave", heading, "Sick leave", heading)
-    await scene.knows(*LEAVE, title="Leave", grants=STAFF.principals, headings=headings)
-    labels = {one.label for one in (await asked(scene)).answer.follow_ups}
+    await harness.knows(*LEAVE, title="Leave", grants=STAFF.principals, headings=headings)
+    labels = {one.label for one in (await asked(harness)).answer.follow_ups}
     assert labels
     assert labels <= {"More on: Annual leave", "More on: Sick leave"}
 

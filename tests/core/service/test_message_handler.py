@@ -32,7 +32,7 @@ from core.service.incoming import delivery, take_in_deletion
 from core.service.message_handler import MessageHandler
 from core.service.message_router import AnswerLimits
 from core.service.workers import Worker
-from tests.core.scene import Scene
+from tests.core.harness import Harness
 from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.platform import RecordedAnswerView, RecordedPlatform, VisibleMessage
@@ -48,10 +48,10 @@ class Room:
     """A channel with people in it, an inbox, and workers that come and go."""
 
     def __init__(self) -> None:
-        self.scene = Scene()
+        self.harness = Harness()
         self.paper = RecordedPlatform(admins=frozenset({ADA.id}))
-        self.message_states = InProcessMessageStateStore(self.scene.state)
-        self.inbox = InProcessInbox(self.scene.state, clock=self.scene.clock)
+        self.message_states = InProcessMessageStateStore(self.harness.state)
+        self.inbox = InProcessInbox(self.harness.state, clock=self.harness.clock)
         self.audit = InProcessAudit()
         self.warming: Callable[[], bool] = lambda: False
         self.counts = InProcessAnswerCounts()
@@ -60,16 +60,16 @@ class Room:
 
     def worker(self, name: str = "w") -> Worker:
         message_handler = MessageHandler(
-            question_service=self.scene.question_service,
-            memory_controls=MemoryControls(self.scene.memory, self.audit),
-            checkpoints=self.scene.checkpoints,
+            question_service=self.harness.question_service,
+            memory_controls=MemoryControls(self.harness.memory, self.audit),
+            checkpoints=self.harness.checkpoints,
             message_states=self.message_states,
             inbox=self.inbox,
             platforms={"paper": self.paper},
             warming=self.warming,
-            answer_limits=AnswerLimits(self.counts, Days(self.scene.clock, UTC)),
+            answer_limits=AnswerLimits(self.counts, Days(self.harness.clock, UTC)),
         )
-        return Worker(name=name, inbox=self.inbox, message_handler=message_handler, clock=self.scene.clock, lanes=4)
+        return Worker(name=name, inbox=self.inbox, message_handler=message_handler, clock=self.harness.clock, lanes=4)
 
     @asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
@@ -110,7 +110,7 @@ class Room:
 @pytest.fixture
 async def room() -> Room:
     room = Room()
-    await room.scene.knows(REFUNDS, title="Refund policy")
+    await room.harness.knows(REFUNDS, title="Refund policy")
     return room
 
 
@@ -155,18 +155,18 @@ async def test_what_colleagues_ask_each_other_gets_no_refusal_no_card_and_no_wea
     async with room.working():
         await room.asks("How long do refunds take?")
         await room.settled()
-        room.scene.script.always("grade", grade)
+        room.harness.script.always("grade", grade)
         await room.asks("Can you send me the customer's address?", mentions_us=False, by=BOB)
         await room.settled()
     assert len(room.paper.visible) == 1
-    assert [turn.asker for turn in (await room.scene.memory.recall(THREAD)).turns] == [ALICE]
+    assert [turn.asker for turn in (await room.harness.memory.recall(THREAD)).turns] == [ALICE]
 
 
 async def test_a_failure_over_a_question_that_nobody_asked_us_is_not_heard_of(room: Room) -> None:
     async with room.working():
         await room.asks("How long do refunds take?")
         await room.settled()
-        room.scene.script.enqueue("understand", RuntimeError("broken"))
+        room.harness.script.enqueue("understand", RuntimeError("broken"))
         await room.asks("Can you send me the customer's address?", mentions_us=False, by=BOB)
         await room.settled()
     assert len(room.paper.visible) == 1
@@ -186,7 +186,7 @@ async def test_a_file_on_the_question_is_read_for_it(room: Room) -> None:
     async with room.working():
         await room.asks("What does this say?", files=(FileReference("f1", "notes.txt"),))
         await room.settled()
-    _, thread = room.scene.script.calls_of("understand")[0].given
+    _, thread = room.harness.script.calls_of("understand")[0].given
     assert [attached.text for attached in thread.attachments] == ["text of notes.txt"]
 
 
@@ -198,7 +198,7 @@ async def test_a_file_is_read_for_the_questions_that_its_asker_asks_next(room: R
         for n in range(5):
             await room.asks(f"And on page {n}?")
         await room.settled()
-    threads = [call.given[1] for call in room.scene.script.calls_of("understand")]
+    threads = [call.given[1] for call in room.harness.script.calls_of("understand")]
     texts = [[attached.text for attached in thread.attachments] for thread in threads]
     assert texts == [["text of notes.txt"]] * 2 + [[]] + [["text of notes.txt"]] * 3 + [[]] * 2
 
@@ -211,12 +211,12 @@ async def test_a_file_whose_message_was_deleted_is_read_no_more(room: Room) -> N
         await room.settled()
         await room.asks("And who wrote it?")
         await room.settled()
-    _, thread = room.scene.script.calls_of("understand")[-1].given
+    _, thread = room.harness.script.calls_of("understand")[-1].given
     assert thread.attachments == ()
 
 
 async def test_a_failure_is_said_with_its_trace_and_the_thread_goes_on(room: Room) -> None:
-    room.scene.script.enqueue("understand", ModelUnavailable("The model is away."))
+    room.harness.script.enqueue("understand", ModelUnavailable("The model is away."))
     async with room.working():
         await room.asks("How long do refunds take?")
         await room.asks("And now?")
@@ -227,7 +227,7 @@ async def test_a_failure_is_said_with_its_trace_and_the_thread_goes_on(room: Roo
 
 
 async def test_a_bug_is_said_in_one_line_without_its_traceback(room: Room) -> None:
-    room.scene.script.enqueue("understand", ZeroDivisionError("secret details"))
+    room.harness.script.enqueue("understand", ZeroDivisionError("secret details"))
     async with room.working():
         await room.asks("How long do refunds take?")
         await room.settled()
@@ -239,7 +239,7 @@ async def test_a_bug_is_said_in_one_line_without_its_traceback(room: Room) -> No
 def held(room: Room) -> asyncio.Event:
     """Make the next plan wait until the event is set."""
     go_on = asyncio.Event()
-    understand = room.scene.script.understand
+    understand = room.harness.script.understand
 
     async def waiting(inquiry, thread, meter):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
         plan = await understand(inquiry, thread, meter)
@@ -247,7 +247,7 @@ def held(room: Room) -> asyncio.Event:
             await go_on.wait()
         return plan
 
-    room.scene.script.understand = waiting  # type: ignore[method-assign]
+    room.harness.script.understand = waiting  # type: ignore[method-assign]
     return go_on
 
 
@@ -264,7 +264,7 @@ async def test_an_edited_question_is_answered_as_edited_in_the_same_place(room: 
         await room.settled()
     (page,) = room.paper.visible
     assert page.text == f"{REFUNDS} [1]"
-    assert [call.given[0].question for call in room.scene.script.calls_of("understand")][
+    assert [call.given[0].question for call in room.harness.script.calls_of("understand")][
         -1
     ] == "How long do refunds take?"
 
@@ -275,7 +275,7 @@ async def test_an_edit_after_the_answer_changes_nothing(room: Room) -> None:
         await room.settled()
         await room.arrives(replace(first, text="Something else?", edited=True), "event-edit-1")
         await room.settled()
-    assert len(room.scene.script.calls_of("understand")) == 1
+    assert len(room.harness.script.calls_of("understand")) == 1
 
 
 async def test_a_deleted_question_takes_its_answer_with_it(room: Room) -> None:
@@ -305,11 +305,11 @@ async def test_stopping_later_offers_what_was_found(room: Room) -> None:
     async def never(*_: object) -> None:
         await stuck.wait()
 
-    room.scene.script.decide = never  # type: ignore[method-assign,assignment]
+    room.harness.script.decide = never  # type: ignore[method-assign,assignment]
     async with room.working():
         message = await room.asks("How long do refunds take?")
         async with asyncio.timeout(PATIENCE):
-            while not room.scene.script.calls_of("grade"):
+            while not room.harness.script.calls_of("grade"):
                 await asyncio.sleep(0.01)
         await room.message_states.request_cancel(str(THREAD), message.id, CancelReason.STOPPED)
         await room.settled()
@@ -328,21 +328,21 @@ async def test_of_a_question_that_is_withdrawn_nothing_stays_in_the_process(room
     async def never(*_: object) -> None:
         await asyncio.Event().wait()
 
-    room.scene.script.decide = never  # type: ignore[method-assign,assignment]
+    room.harness.script.decide = never  # type: ignore[method-assign,assignment]
     async with room.working():
         message = await room.asks("How long do refunds take?")
         async with asyncio.timeout(PATIENCE):
-            while not room.scene.script.calls_of("grade"):
+            while not room.harness.script.calls_of("grade"):
                 await asyncio.sleep(0.01)
         await room.message_states.request_cancel(str(THREAD), message.id, reason)
         await room.settled()
     asked = Lease(delivery(f"event-{message.id}", message), 1)
-    assert await room.scene.question_service.stop(trace_of(asked)) is None
+    assert await room.harness.question_service.stop(trace_of(asked)) is None
 
 
 async def parked(room: Room) -> VisibleMessage:
     readings = ("How long do refunds take?", "Who approves refunds?")
-    room.scene.script.enqueue("decide", AskBack("Which do you mean?", readings))
+    room.harness.script.enqueue("decide", AskBack("Which do you mean?", readings))
     await room.asks("refunds?")
     await room.settled()
     page = room.paper.visible[-1]
@@ -394,8 +394,8 @@ async def test_a_thread_is_recalled_once_a_checkpoint_read_once_and_rights_looke
 
         monkeypatch.setattr(owner, name, counted)
 
-    count(room.scene.memory, "recall")
-    count(room.scene.checkpoints, "read")
+    count(room.harness.memory, "recall")
+    count(room.harness.checkpoints, "read")
     count(room.paper, "permissions")
     async with room.working():
         page = await parked(room)
@@ -431,13 +431,13 @@ async def test_killed_after_the_answer_was_shown_there_is_no_second(room: Room) 
     async with room.working():
         await room.settled()
     assert len(room.paper.visible) == 1
-    assert len(room.scene.script.calls_of("understand")) == 1
+    assert len(room.harness.script.calls_of("understand")) == 1
 
 
 async def test_when_nobody_chooses_the_card_is_closed_and_nothing_is_answered(room: Room) -> None:
     async with room.working():
         page = await parked(room)
-        room.scene.clock.advance(31 * 60)
+        room.harness.clock.advance(31 * 60)
         async with asyncio.timeout(PATIENCE * 3):
             while page.checkpoint is not None:
                 await asyncio.sleep(0.05)
@@ -477,7 +477,7 @@ async def test_of_two_buttons_at_once_the_card_names_the_one_that_is_answered(ro
     async with room.working():
         page = await parked(room)
     assert page.checkpoint is not None
-    choices = QuestionActions(room.scene.checkpoints, room.message_states, room.inbox, InProcessAudit())
+    choices = QuestionActions(room.harness.checkpoints, room.message_states, room.inbox, InProcessAudit())
     presses = [IncomingChoice(page.checkpoint.id, one.id, ALICE, THREAD) for one in page.checkpoint.choices[:2]]
     made = await asyncio.gather(
         *(choices.enqueue_choice(f"press-{n}", press, f"label {n}") for n, press in enumerate(presses)),
@@ -495,7 +495,7 @@ async def test_a_typed_choice_is_kept_as_a_button_is_and_a_later_button_cannot_c
         page = await parked(room)
         assert page.checkpoint is not None
         first, second = page.checkpoint.choices[:2]
-        choices = QuestionActions(room.scene.checkpoints, room.message_states, room.inbox, InProcessAudit())
+        choices = QuestionActions(room.harness.checkpoints, room.message_states, room.inbox, InProcessAudit())
         await room.asks("1", mentions_us=False)
         await room.settled()
         with pytest.raises(NotFound):
@@ -535,7 +535,7 @@ async def test_the_words_of_the_help_work_when_they_are_typed(room: Room) -> Non
     assert "/footnote settings" in room.paper.told[1]
     assert room.paper.told[2] == outcome_text(ThreadForgotten(was_kept=True))
     assert room.paper.told[3].startswith("I have deleted everything you asked me")
-    assert (await room.scene.memory.recall(THREAD)).total == 0
+    assert (await room.harness.memory.recall(THREAD)).total == 0
 
 
 async def test_once_a_colleague_has_written_the_asker_may_mean_them_until_we_answer_again(room: Room) -> None:
@@ -576,7 +576,7 @@ async def test_while_the_index_opens_the_question_is_kept_and_answered_when_it_c
             while not room.paper.steps:
                 await asyncio.sleep(0.01)
         assert "still starting" in room.paper.steps[0].title
-        assert room.scene.script.calls == []
+        assert room.harness.script.calls == []
         cold[0] = False
         await room.settled()
     (page,) = room.paper.visible
@@ -590,7 +590,7 @@ async def answered_once_back(room: Room, away: list[Any]) -> VisibleMessage:
         async with asyncio.timeout(PATIENCE):
             while away:
                 await asyncio.sleep(0.01)
-        room.scene.clock.advance(60)
+        room.harness.clock.advance(60)
         await room.settled()
     (page,) = room.paper.visible
     return page
@@ -612,14 +612,14 @@ async def test_a_platform_that_is_away_in_the_middle_is_tried_again_and_stops_no
 
 async def test_an_index_that_is_away_in_the_middle_is_tried_again_and_its_error_is_nobodys_answer(room: Room) -> None:
     away = [StoreUnavailable("Milvus at /srv/footnote/milvus.db does not answer.")]
-    search = room.scene.index.search
+    search = room.harness.index.search
 
     async def stumbling(text: str, vector: Vectors, scope: Scope, limit: int) -> DenseAndBm25Hits:
         if away:
             raise away.pop()
         return await search(text, vector, scope, limit)
 
-    room.scene.index.search = stumbling  # type: ignore[method-assign]
+    room.harness.index.search = stumbling  # type: ignore[method-assign]
     page = await answered_once_back(room, away)
     assert page.text == f"{REFUNDS} [1]"
     assert "/srv" not in "".join(page.history)
@@ -662,7 +662,7 @@ async def test_an_error_of_one_delivery_ends_no_lane_and_its_asker_is_told_once(
         return Refusing(room.paper, message_state, at)
 
     if at == "fail":
-        room.scene.script.enqueue("understand", ZeroDivisionError("a bug"))
+        room.harness.script.enqueue("understand", ZeroDivisionError("a bug"))
     async with room.working():
         room.paper.answer_view = refusing  # type: ignore[method-assign]
         for number in range(6):  # more than there are lanes
@@ -714,7 +714,7 @@ async def test_a_delivery_of_a_platform_that_is_not_connected_here_is_left_to_ot
 async def test_killed_between_the_card_and_what_is_kept_of_it_there_is_one_card(room: Room) -> None:
     """What is visible and the outcome are one write: before it, the card is shown again in its place."""
     readings = ("How long do refunds take?", "Who approves refunds?")
-    room.scene.script.always("decide", AskBack("Which do you mean?", readings))
+    room.harness.script.always("decide", AskBack("Which do you mean?", readings))
     settle, kept = MessageState.settle, []
 
     async def dying(self: MessageState[Any], *_: object, **__: object) -> None:
@@ -738,7 +738,7 @@ async def test_killed_between_the_card_and_what_is_kept_of_it_there_is_one_card(
         (page,) = room.paper.visible
         assert page.checkpoint is not None
         assert room.paper.notices == []  # its own earlier card is no other question that is set aside
-        room.scene.script.always("decide", Sufficient())
+        room.harness.script.always("decide", Sufficient())
         await room.arrives(IncomingChoice(page.checkpoint.id, "1", ALICE, THREAD), "press-1")
         await room.settled()
     assert room.paper.told == []
@@ -753,12 +753,12 @@ async def test_killed_after_a_choice_was_answered_there_is_no_second_answer(room
         pressed = IncomingChoice(checkpoint.id, "1", ALICE, THREAD)
         await room.arrives(pressed, "press-1")
         await room.settled()
-    composed = len(room.scene.script.calls_of("compose"))
+    composed = len(room.harness.script.calls_of("compose"))
     lease = Lease(delivery("press-1", pressed), room.inbox.fences[str(THREAD)])
     await room.worker()._message_handler.handle(
         lease
     )  # it died after the outcome, and before the inbox heard that it is done
-    assert len(room.scene.script.calls_of("compose")) == composed
+    assert len(room.harness.script.calls_of("compose")) == composed
     assert room.paper.told == []
     assert page.text == f"{REFUNDS} [1]"
 
@@ -775,7 +775,7 @@ async def test_workers_that_die_while_the_index_opens_cost_a_question_nothing(ro
         dying.cancel()
         with suppress(asyncio.CancelledError):
             await dying
-        room.scene.clock.advance(31)  # its lease runs out
+        room.harness.clock.advance(31)  # its lease runs out
     room.warming = lambda: False
     async with room.working():
         await room.settled()
@@ -808,7 +808,7 @@ async def test_a_question_deleted_while_its_first_sign_hangs_is_not_answered(roo
         go_on.set()
         await room.settled()
     assert room.paper.visible == []
-    assert room.scene.script.calls == []
+    assert room.harness.script.calls == []
 
 
 @pytest.mark.parametrize("reason", [None, CancelReason.EDITED, CancelReason.STOPPED])
@@ -864,8 +864,8 @@ async def test_a_question_deleted_while_its_card_waits_is_never_answered(room: R
         await deleted(room, room.said[0])
         await room.settled()
         assert question.gone
-        room.scene.clock.advance(31 * 60)
-    assert await room.scene.checkpoints.due(room.scene.clock.now()) == []
+        room.harness.clock.advance(31 * 60)
+    assert await room.harness.checkpoints.due(room.harness.clock.now()) == []
     assert room.paper.visible == []
 
 
@@ -887,7 +887,7 @@ async def test_who_edits_after_the_answer_is_told_once_how_to_ask_again(room: Ro
             await room.arrives(replace(first, text=f"Something else {number}?", edited=True), f"event-edit-{number}")
             await room.settled()
     assert room.paper.told == [EDITED_LATE]
-    assert len(room.scene.script.calls_of("understand")) == 1
+    assert len(room.harness.script.calls_of("understand")) == 1
 
 
 @pytest.mark.parametrize(
@@ -902,7 +902,7 @@ async def test_a_question_that_is_too_long_is_refused_without_repeating_it(room:
     (told,) = room.paper.told
     assert limit in told
     assert len(told) < 200
-    assert room.scene.script.calls_of("understand") == []
+    assert room.harness.script.calls_of("understand") == []
 
 
 async def test_typed_commands_are_done_and_others_said_to_be_commands(room: Room) -> None:
@@ -917,8 +917,8 @@ async def test_typed_commands_are_done_and_others_said_to_be_commands(room: Room
     assert "choose it there" in slash
     assert thread == outcome_text(ThreadForgotten(was_kept=True))
     assert person.startswith("I have deleted everything you asked me")
-    assert (await room.scene.memory.recall(first.thread)).turns == ()
-    assert len(room.scene.script.calls_of("understand")) == 1
+    assert (await room.harness.memory.recall(first.thread)).turns == ()
+    assert len(room.harness.script.calls_of("understand")) == 1
 
 
 @pytest.mark.parametrize(
@@ -931,11 +931,11 @@ async def test_words_of_a_question_that_is_answered_in_private_are_not_logged(
     room = Room()
     room.paper = RecordedPlatform(settings=ChannelSettings(reply_style=style))
     room.paper.public = True
-    await room.scene.knows(REFUNDS)
+    await room.harness.knows(REFUNDS)
     async with room.working():
         await room.asks("How long do refunds take?", private=private)
         await room.settled()
-    (logged,) = [question async for question in room.scene.questions.since(datetime(2000, 1, 1, tzinfo=UTC))]
+    (logged,) = [question async for question in room.harness.questions.since(datetime(2000, 1, 1, tzinfo=UTC))]
     assert (logged.question != "", not logged.private) == (kept, kept)
 
 
@@ -949,7 +949,7 @@ async def test_why_explains_the_last_answer_and_asks_no_reasoner(room: Room) -> 
     assert told.startswith("“How long do refunds take?”")
     assert "I searched" in told
     assert len(room.paper.visible) == 1
-    assert len(room.scene.script.calls_of("understand")) == 1
+    assert len(room.harness.script.calls_of("understand")) == 1
 
 
 async def test_why_that_is_delivered_again_is_told_once(room: Room) -> None:
@@ -969,8 +969,8 @@ async def test_why_is_not_told_of_what_not_everybody_there_may_read(room: Room) 
     async with room.working():
         await room.asks("How long do refunds take?")
         await room.settled()
-        for base in await room.scene.catalog.bases():
-            await room.scene.catalog.save_base(replace(base, grants=frozenset({"managers"})))
+        for base in await room.harness.catalog.bases():
+            await room.harness.catalog.save_base(replace(base, grants=frozenset({"managers"})))
         await room.asks("why")
         await room.settled()
     assert room.paper.told == ["There is no answer of mine here that I can explain."]
@@ -979,7 +979,7 @@ async def test_why_is_not_told_of_what_not_everybody_there_may_read(room: Room) 
 async def test_where_answers_are_for_their_asker_alone_why_explains_only_ones_own() -> None:
     room = Room()
     room.paper = RecordedPlatform(settings=ChannelSettings(reply_style=ReplyStyle.PRIVATE))
-    await room.scene.knows(REFUNDS, title="Refund policy")
+    await room.harness.knows(REFUNDS, title="Refund policy")
     async with room.working():
         await room.asks("How long do refunds take?")
         await room.settled()
@@ -1000,8 +1000,8 @@ def limited(room: Room, answers: int) -> None:
 
 async def test_what_failed_or_needed_no_search_takes_none_of_a_days_answers(room: Room) -> None:
     limited(room, 1)
-    room.scene.script.enqueue("understand", ModelUnavailable("The model is away."), ZeroDivisionError("a bug"))
-    room.scene.script.enqueue("understand", Reply("Hello.", small_talk=True))
+    room.harness.script.enqueue("understand", ModelUnavailable("The model is away."), ZeroDivisionError("a bug"))
+    room.harness.script.enqueue("understand", Reply("Hello.", small_talk=True))
     async with room.working():
         for text in ("How long?", "How long now?", "good morning", "How long do refunds take?", "And for Bob?"):
             await room.asks(text)

@@ -45,12 +45,12 @@ async def _asks_all(room: Room) -> None:
 @pytest.mark.parametrize(("grade", "answered"), [(10, True), (9, True), (8, False), (7, False), (3, False), (1, False)])
 async def test_only_strong_evidence_speaks_and_all_else_is_silence(room: Room, grade: int, answered: bool) -> None:
     _channel(room, ChannelSettings(auto_answer=0.9))
-    room.scene.script.always("grade", grade)
+    room.harness.script.always("grade", grade)
     async with room.working():
         await _asks_all(room)
     assert len(room.paper.visible) == answered
     assert not room.paper.told
-    logged = [one async for one in room.scene.questions.since(datetime.min.replace(tzinfo=UTC))]
+    logged = [one async for one in room.harness.questions.since(datetime.min.replace(tzinfo=UTC))]
     assert len(logged) == answered  # nor does the report on gaps count it
     if answered:
         assert room.paper.visible[0].text == f"{REFUNDS} [1]"
@@ -58,18 +58,18 @@ async def test_only_strong_evidence_speaks_and_all_else_is_silence(room: Room, g
 
 async def test_a_weak_find_is_neither_written_up_nor_checked(room: Room) -> None:
     _channel(room, ChannelSettings(auto_answer=0.9))
-    room.scene.script.always("grade", 8)
+    room.harness.script.always("grade", 8)
     async with room.working():
         await _asks_all(room)
-    assert not room.scene.script.calls_of("compose")
-    assert not room.scene.script.calls_of("check")
+    assert not room.harness.script.calls_of("compose")
+    assert not room.harness.script.calls_of("check")
 
 
 async def test_an_answer_of_which_a_part_does_not_hold_is_not_given(room: Room) -> None:
     _channel(room, ChannelSettings(auto_answer=0.8))
-    room.scene.script.always("grade", 10)
-    room.scene.script.always("compose", f"{REFUNDS} [1] The moon decides who is paid first. [1]")
-    room.scene.script.always("check", Support.UNSUPPORTED)
+    room.harness.script.always("grade", 10)
+    room.harness.script.always("compose", f"{REFUNDS} [1] The moon decides who is paid first. [1]")
+    room.harness.script.always("check", Support.UNSUPPORTED)
     async with room.working():
         await _asks_all(room)
     assert not room.paper.visible
@@ -80,7 +80,7 @@ async def test_one_that_ends_its_worker_again_and_again_is_not_tried_for_ever(ro
         await asyncio.Event().wait()
 
     _channel(room, ChannelSettings(auto_answer=0.9))
-    script = room.scene.script
+    script = room.harness.script
     script.decide = never  # type: ignore[method-assign,assignment]
     await room.asks(ASKED, BOB, mentions_us=False, in_channel=True)
     for number in range(1, MOST_RUNS + 1):
@@ -93,7 +93,7 @@ async def test_one_that_ends_its_worker_again_and_again_is_not_tried_for_ever(ro
         dying.cancel()
         with suppress(asyncio.CancelledError):
             await dying
-        room.scene.clock.advance(31)  # its lease runs out
+        room.harness.clock.advance(31)  # its lease runs out
     async with room.working():
         await room.settled()
     assert len(script.calls_of("understand")) == MOST_RUNS
@@ -104,7 +104,7 @@ async def test_one_that_ends_its_worker_again_and_again_is_not_tried_for_ever(ro
 async def test_nothing_is_tried_where_no_admin_wants_it(room: Room) -> None:
     async with room.working():
         await _asks_all(room)
-    assert not room.scene.script.calls
+    assert not room.harness.script.calls
 
 
 async def test_its_asker_goes_on_in_the_thread_without_a_mention(room: Room) -> None:
@@ -115,7 +115,7 @@ async def test_its_asker_goes_on_in_the_thread_without_a_mention(room: Room) -> 
         await room.asks("And for annual plans?", mentions_us=False)
         await room.settled()
     assert len(room.paper.visible) == 2
-    assert (await room.scene.memory.recall(THREAD)).total == 2
+    assert (await room.harness.memory.recall(THREAD)).total == 2
 
 
 async def test_what_was_answered_unasked_may_be_edited_without_a_word(room: Room) -> None:

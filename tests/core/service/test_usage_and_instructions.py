@@ -19,7 +19,7 @@ from core.model.channel_settings import (
 from core.model.clock import Days
 from core.model.conversation import Audience, Thread, ThreadKey
 from core.model.inquiry import AnswerPolicy, DailyLimits, Inquiry
-from tests.core.scene import ALICE, Scene
+from tests.core.harness import ALICE, Harness
 from tests.fakes.memory.clock import ManualClock
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ def test_lines_with_an_arrow_say_where_to_send_people() -> None:
 
 
 async def test_where_to_send_is_said_once_below_what_was_looked_up() -> None:
-    scene = Scene()
-    await scene.knows(REFUNDS)
+    harness = Harness()
+    await harness.knows(REFUNDS)
     policy = AnswerPolicy(instructions="refunds -> #billing")
-    told = await scene.asks("How long do refunds take?", policy=policy)
+    told = await harness.asks("How long do refunds take?", policy=policy)
     assert told.answer.notices == ("For “refunds”, this channel's admins point to #billing.",)
-    scene.script.always("grade", 1)
-    assert "#billing" in str((await scene.asks("Who signs refunds?", policy=policy, thread="u")).answer.notices)
+    harness.script.always("grade", 1)
+    assert "#billing" in str((await harness.asks("Who signs refunds?", policy=policy, thread="u")).answer.notices)
 
 
 def test_only_the_steps_that_word_something_see_a_wish() -> None:
@@ -115,15 +115,15 @@ def test_a_day_ends_at_midnight_of_its_zone_also_where_clocks_change() -> None:
 
 
 async def test_an_answer_is_booked_once_with_its_base_and_no_one_elses_place() -> None:
-    scene = Scene()
-    await scene.knows(REFUNDS, base="handbook")
+    harness = Harness()
+    await harness.knows(REFUNDS, base="handbook")
     channel = Audience(frozenset({"test:channel:T/C"}))
-    await scene.asks("How long do refunds take?", audience=channel)
-    await scene.asks("How long do refunds take?", thread="alone")
-    scene.script.always("grade", 1)
+    await harness.asks("How long do refunds take?", audience=channel)
+    await harness.asks("How long do refunds take?", thread="alone")
+    harness.script.always("grade", 1)
     policy = AnswerPolicy(checkpoints=frozenset())
-    await scene.asks("Who signs invoices?", thread="u", audience=channel, policy=policy)
-    rows = {(row.place, row.base): row for row in await scene.usage_book.rows([Days(scene.clock, UTC).today()])}
+    await harness.asks("Who signs invoices?", thread="u", audience=channel, policy=policy)
+    rows = {(row.place, row.base): row for row in await harness.usage_book.rows([Days(harness.clock, UTC).today()])}
     assert set(rows) == {("test:channel:T/C", "handbook"), ("test", "handbook"), ("test:channel:T/C", "")}
     assert rows["test:channel:T/C", "handbook"].quotes == 1
     assert rows["test:channel:T/C", ""].not_found == 1

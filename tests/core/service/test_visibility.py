@@ -1,6 +1,6 @@
 """A base that somebody may not read reaches them by no way: not in a search, a suggestion, a digest, a list, an answer.
 
-Each way is gone twice: by whom the base is for, who does get its words, so that the scene is one; and by a stranger.
+Each way is gone twice: by whom the base is for, who does get its words, so that the test is one; and by a stranger.
 """
 
 import ast
@@ -30,7 +30,7 @@ from core.service.gaps.digest import GapDigest
 from core.service.kb.commands import Caller
 from core.service.kb.queries import KnowledgeQueries
 from core.service.visibility import TAKEN_OUT, VisibleBases, VisibleMemory, still_visible
-from tests.core.scene import ALICE, BOB, Scene, user_actions
+from tests.core.harness import ALICE, BOB, Harness, user_actions
 from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.stores import (
     InProcessAudit,
@@ -72,110 +72,114 @@ class Noticeboard:
 
 
 @pytest.fixture
-async def scene() -> Scene:
-    scene = Scene()
-    await scene.knows("Refunds are paid within 14 days.", title="Refunds", base="handbook")
-    await scene.knows(*SECTIONS, title="Canary minutes", base="canary", grants=BOARD.principals, headings=HEADINGS)
-    return scene
+async def harness() -> Harness:
+    harness = Harness()
+    await harness.knows("Refunds are paid within 14 days.", title="Refunds", base="handbook")
+    await harness.knows(*SECTIONS, title="Canary minutes", base="canary", grants=BOARD.principals, headings=HEADINGS)
+    return harness
 
 
 def client(audience: Audience, *bases: str) -> ApiClient:
     return ApiClient("P", "a program", audience, frozenset(TokenScope), frozenset(bases) or None)
 
 
-def reader(scene: Scene) -> KnowledgeReader:
-    return KnowledgeReader(scene.catalog, scene.index, Retriever(scene.index, scene.encoder, None, scene.catalog))
+def reader(harness: Harness) -> KnowledgeReader:
+    return KnowledgeReader(
+        harness.catalog, harness.index, Retriever(harness.index, harness.encoder, None, harness.catalog)
+    )
 
 
-async def searched(scene: Scene, audience: Audience) -> object:
-    return (await reader(scene).search(client(audience), QUESTION)).hits
+async def searched(harness: Harness, audience: Audience) -> object:
+    return (await reader(harness).search(client(audience), QUESTION)).hits
 
 
-async def listed_for_a_program(scene: Scene, audience: Audience) -> object:
+async def listed_for_a_program(harness: Harness, audience: Audience) -> object:
     program = client(audience)
-    return await program.visible_bases(scene.catalog), await reader(scene).documents(program)
+    return await program.visible_bases(harness.catalog), await reader(harness).documents(program)
 
 
-async def answered(scene: Scene, audience: Audience) -> object:
-    return (await scene.asks("When are refunds paid, and who sings?", audience=audience)).events
+async def answered(harness: Harness, audience: Audience) -> object:
+    return (await harness.asks("When are refunds paid, and who sings?", audience=audience)).events
 
 
-async def suggested(scene: Scene, audience: Audience) -> object:
-    scene.script.enqueue("compose", _citing_the_first)
-    told = await scene.asks("Who sings, and when?", audience=audience, policy=AnswerPolicy(follow_ups=True))
+async def suggested(harness: Harness, audience: Audience) -> object:
+    harness.script.enqueue("compose", _citing_the_first)
+    told = await harness.asks("Who sings, and when?", audience=audience, policy=AnswerPolicy(follow_ups=True))
     return told.answer.follow_ups
 
 
-async def suggestion_of_an_earlier_answer(scene: Scene, audience: Audience) -> object:
+async def suggestion_of_an_earlier_answer(harness: Harness, audience: Audience) -> object:
     """Pressed below an answer that was made for the board."""
-    async with user_actions(scene).answers.ask_follow_up(
-        scene.key(), await _asked_by_board(scene), 1, BOB, audience
+    async with user_actions(harness).answers.ask_follow_up(
+        harness.key(), await _asked_by_board(harness), 1, BOB, audience
     ) as follow_up:
         return follow_up
 
 
-async def quoted_from_an_earlier_answer(scene: Scene, audience: Audience) -> object:
-    return (await user_actions(scene).answers.quotes(scene.key(), await _asked_by_board(scene), audience)).citations
+async def quoted_from_an_earlier_answer(harness: Harness, audience: Audience) -> object:
+    return (
+        await user_actions(harness).answers.quotes(harness.key(), await _asked_by_board(harness), audience)
+    ).citations
 
 
-async def explained(scene: Scene, audience: Audience) -> object:
-    return await user_actions(scene).answers.explain(scene.key(), audience, await _asked_by_board(scene))
+async def explained(harness: Harness, audience: Audience) -> object:
+    return await user_actions(harness).answers.explain(harness.key(), audience, await _asked_by_board(harness))
 
 
-async def told_in_a_digest(scene: Scene, audience: Audience) -> object:
+async def told_in_a_digest(harness: Harness, audience: Audience) -> object:
     """Of a question that everybody may read, to which a document of the board's came nearest."""
-    scene.script.always("compose", "")
-    await scene.asks("Where is it said who sings?", audience=BOARD)
+    harness.script.always("compose", "")
+    await harness.asks("Where is it said who sings?", audience=BOARD)
     board = Noticeboard(audience)
-    analysis = GapAnalysis(scene.questions, InProcessFeedbackStore(scene.state), scene.catalog, scene.clock)
-    states = InProcessMessageStateStore(scene.state)
+    analysis = GapAnalysis(harness.questions, InProcessFeedbackStore(harness.state), harness.catalog, harness.clock)
+    states = InProcessMessageStateStore(harness.state)
     channel = ThreadKey("test", "T", "C", "")
-    assert await GapDigest(analysis, scene.catalog, states, scene.clock, channel, lambda: board).look()
+    assert await GapDigest(analysis, harness.catalog, states, harness.clock, channel, lambda: board).look()
     assert "Where is it said who sings?" in board.posted
     return board.posted
 
 
-async def offered_in_settings(scene: Scene, audience: Audience) -> object:
-    return await _settings(scene).selectable_bases(audience)
+async def offered_in_settings(harness: Harness, audience: Audience) -> object:
+    return await _settings(harness).selectable_bases(audience)
 
 
-async def chosen_in_settings(scene: Scene, audience: Audience) -> object:
+async def chosen_in_settings(harness: Harness, audience: Audience) -> object:
     chosen = ChosenSettings(bases=frozenset({"handbook", "canary"}))
-    return (await _settings(scene).save("test:T/C", chosen, ADMIN, audience, is_admin=True)).bases
+    return (await _settings(harness).save("test:T/C", chosen, ADMIN, audience, is_admin=True)).bases
 
 
-async def listed_by_kb(scene: Scene, audience: Audience) -> object:
-    return await _queries(scene).visible(_caller(audience))
+async def listed_by_kb(harness: Harness, audience: Audience) -> object:
+    return await _queries(harness).visible(_caller(audience))
 
 
-async def completed_by_kb(scene: Scene, audience: Audience) -> object:
-    return await _queries(scene).complete_document("", _caller(audience))
+async def completed_by_kb(harness: Harness, audience: Audience) -> object:
+    return await _queries(harness).complete_document("", _caller(audience))
 
 
 def _citing_the_first(_inquiry: object, _thread: object, evidence: Sequence[Evidence]) -> str:
     return f"So it is [{evidence[0].id}]."
 
 
-async def _asked_by_board(scene: Scene) -> str:
-    scene.script.enqueue("compose", _citing_the_first)
-    told = await scene.asks(QUESTION, audience=BOARD, policy=AnswerPolicy(follow_ups=True))
+async def _asked_by_board(harness: Harness) -> str:
+    harness.script.enqueue("compose", _citing_the_first)
+    told = await harness.asks(QUESTION, audience=BOARD, policy=AnswerPolicy(follow_ups=True))
     assert told.answer.citations
     return told.trace_id
 
 
-def _settings(scene: Scene) -> SettingsService:
-    return SettingsService(InProcessChannelSettingsStore(), scene.catalog, InProcessAudit(), ChannelSettings())
+def _settings(harness: Harness) -> SettingsService:
+    return SettingsService(InProcessChannelSettingsStore(), harness.catalog, InProcessAudit(), ChannelSettings())
 
 
-def _queries(scene: Scene) -> KnowledgeQueries:
-    return KnowledgeQueries(scene.catalog, scene.index, *[SimpleNamespace()] * 5)
+def _queries(harness: Harness) -> KnowledgeQueries:
+    return KnowledgeQueries(harness.catalog, harness.index, *[SimpleNamespace()] * 5)
 
 
 def _caller(audience: Audience, *, is_admin: bool = False, private: bool = False) -> Caller:
     return Caller(ALICE, Permissions(is_admin=is_admin), audience, ThreadKey("test", "T", "C", "t"), private=private)
 
 
-Way = Callable[[Scene, Audience], Awaitable[object]]
+Way = Callable[[Harness, Audience], Awaitable[object]]
 WAYS: tuple[Way, ...] = (
     searched,
     listed_for_a_program,
@@ -193,37 +197,37 @@ WAYS: tuple[Way, ...] = (
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-async def test_the_words_of_a_base_reach_those_whom_it_is_for(scene: Scene, way: Way) -> None:
-    assert SECRET in repr(await way(scene, BOARD)).casefold()
+async def test_the_words_of_a_base_reach_those_whom_it_is_for(harness: Harness, way: Way) -> None:
+    assert SECRET in repr(await way(harness, BOARD)).casefold()
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-async def test_the_words_of_a_base_reach_no_stranger(scene: Scene, way: Way) -> None:
+async def test_the_words_of_a_base_reach_no_stranger(harness: Harness, way: Way) -> None:
     try:
-        got = repr(await way(scene, STRANGERS))
+        got = repr(await way(harness, STRANGERS))
     except NotFound as refusal:
         got = str(refusal)
     assert SECRET not in got.casefold()
 
 
-async def test_a_base_that_is_closed_later_is_visible_no_more(scene: Scene) -> None:
-    bases = VisibleBases(scene.catalog)
+async def test_a_base_that_is_closed_later_is_visible_no_more(harness: Harness) -> None:
+    bases = VisibleBases(harness.catalog)
     assert await bases.names(STRANGERS) == {"handbook"}
-    await scene.catalog.save_base(KnowledgeBase("handbook", grants=BOARD.principals))
+    await harness.catalog.save_base(KnowledgeBase("handbook", grants=BOARD.principals))
     assert await bases.names(STRANGERS) == frozenset()
     assert await bases.names(BOARD) == {"handbook", "canary"}
     assert await bases.names(Audience(unrestricted=True)) == {"handbook", "canary"}
 
 
-async def test_narrowing_adds_nothing(scene: Scene) -> None:
-    bases = VisibleBases(scene.catalog)
+async def test_narrowing_adds_nothing(harness: Harness) -> None:
+    bases = VisibleBases(harness.catalog)
     assert await bases.names(STRANGERS, {"canary"}) == frozenset()
     assert await bases.names(STRANGERS, ()) == frozenset()
     assert await bases.names(BOARD, {"canary", "elsewhere"}) == {"canary"}
 
 
-async def test_a_name_selects_what_may_be_read_and_a_refusal_names_nothing_else(scene: Scene) -> None:
-    bases = VisibleBases(scene.catalog)
+async def test_a_name_selects_what_may_be_read_and_a_refusal_names_nothing_else(harness: Harness) -> None:
+    bases = VisibleBases(harness.catalog)
     assert await bases.select("canary", BOARD) == {"canary"}
     with pytest.raises(NotFound, match="handbook") as hidden:
         await bases.select("canary", STRANGERS)
@@ -234,49 +238,49 @@ async def test_a_name_selects_what_may_be_read_and_a_refusal_names_nothing_else(
         await bases.select("canary", BOARD, {"handbook"})
 
 
-async def test_an_admin_sees_every_base_where_nobody_else_reads_the_reply(scene: Scene) -> None:
-    queries = _queries(scene)
+async def test_an_admin_sees_every_base_where_nobody_else_reads_the_reply(harness: Harness) -> None:
+    queries = _queries(harness)
     alone = await queries.visible(_caller(STRANGERS, is_admin=True, private=True))
     watched = await queries.visible(_caller(STRANGERS, is_admin=True))
     assert [base.name for base in alone] == ["canary", "handbook"]
     assert [base.name for base in watched] == ["handbook"]
 
 
-async def _mirror_canary(scene: Scene, rights_until: str = "") -> None:
+async def _mirror_canary(harness: Harness, rights_until: str = "") -> None:
     """The board's base mirrors the rights of a connected source from now on."""
-    (canary,) = [base for base in await scene.catalog.bases() if base.name == "canary"]
-    await scene.catalog.save_base(replace(canary, connection="wiki", rights_until=rights_until))
+    (canary,) = [base for base in await harness.catalog.bases() if base.name == "canary"]
+    await harness.catalog.save_base(replace(canary, connection="wiki", rights_until=rights_until))
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-async def test_rights_that_were_not_read_again_in_time_let_nobody_read(scene: Scene, way: Way) -> None:
-    await _mirror_canary(scene, "2020-01-01T00:00:00+00:00")
+async def test_rights_that_were_not_read_again_in_time_let_nobody_read(harness: Harness, way: Way) -> None:
+    await _mirror_canary(harness, "2020-01-01T00:00:00+00:00")
     try:
-        got = repr(await way(scene, BOARD))
+        got = repr(await way(harness, BOARD))
     except NotFound as refusal:
         got = str(refusal)
     assert SECRET not in got.casefold().replace(QUESTION.casefold(), "")  # which the board asked itself
 
 
-async def test_an_admin_sees_a_mirrored_base_only_where_they_may_read_it(scene: Scene) -> None:
-    await _mirror_canary(scene)
-    queries = _queries(scene)
+async def test_an_admin_sees_a_mirrored_base_only_where_they_may_read_it(harness: Harness) -> None:
+    await _mirror_canary(harness)
+    queries = _queries(harness)
     seen = await queries.visible(_caller(STRANGERS, is_admin=True, private=True))
     assert [base.name for base in seen] == ["handbook"]
     granted = await queries.visible(_caller(BOARD, is_admin=True, private=True))
     assert [base.name for base in granted] == ["canary", "handbook"]
 
 
-async def test_where_others_read_along_a_refusal_leads_to_a_direct_message_whatever_was_asked(scene: Scene) -> None:
-    scene.script.always("compose", "")
+async def test_where_others_read_along_a_refusal_leads_to_a_direct_message_whatever_was_asked(harness: Harness) -> None:
+    harness.script.always("compose", "")
     way_on, questions = "ask me in a direct message", ("Who sings, and when?", "What does the moon weigh?")
     for question in questions:
-        assert way_on not in (await scene.asks(question, audience=STRANGERS)).text
-    await _mirror_canary(scene)
+        assert way_on not in (await harness.asks(question, audience=STRANGERS)).text
+    await _mirror_canary(harness)
     for question in questions:
-        assert way_on in (await scene.asks(question, audience=STRANGERS)).text
+        assert way_on in (await harness.asks(question, audience=STRANGERS)).text
         alone = Audience(frozenset({"slack:user:T/U1"}))
-        assert way_on not in (await scene.asks(question, audience=alone)).text
+        assert way_on not in (await harness.asks(question, audience=alone)).text
 
 
 def test_whom_a_base_is_for_is_asked_in_one_place() -> None:

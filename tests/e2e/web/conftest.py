@@ -90,7 +90,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(home: Path) -> Iterator[PageServer]:
-    """One for all scenes of a module."""
+    """One for all tests of a module."""
     running = PageServer(home)
     running.start()
     yield running
@@ -153,7 +153,7 @@ class Watched:
 
 @pytest.fixture
 def office(server: PageServer, browser: "Browser", signed_in: dict[str, Any]) -> Iterator[Watched]:
-    """The operator at the page. What it asks for elsewhere, or complains about, fails the scene."""
+    """The operator at the page. What it asks for elsewhere, or complains about, fails the test."""
     context = browser.new_context(storage_state=signed_in, viewport={"width": 1360, "height": 900})  # type: ignore[arg-type]
     watched = Watched(context, server.address)
     yield watched

@@ -1,4 +1,4 @@
-"""Persons, as a scene tells of them: they say, edit, click, submit, and see only what Discord would show them.
+"""Persons, as a test tells of them: they say, edit, click, submit, and see only what Discord would show them.
 
 A person can do what Discord's client lets them do. What it does not even offer raises here: a command that is hidden
 or not registered, a button that is disabled, a channel they cannot see.

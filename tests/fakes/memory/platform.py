@@ -136,15 +136,15 @@ class RecordedPlatform:
         return RecordedAnswerView(self, message_state)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """The settings that the scene gave."""
+        """The settings that the test gave."""
         return self._settings
 
     async def audience(self, incoming: Incoming) -> Audience:
-        """The audience that the scene gave."""
+        """The audience that the test gave."""
         return Audience(self.principals, public=self.public)
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
-        """Admin rights for those whom the scene named."""
+        """Admin rights for those whom the test named."""
         return Permissions(is_admin=person.id in self._admins)
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:

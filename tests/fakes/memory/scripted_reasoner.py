@@ -1,4 +1,4 @@
-"""A reasoner that says what it was told to: for scenes of the loop that run in milliseconds.
+"""A reasoner that says what it was told to: for tests of the loop that run in milliseconds.
 
     reasoner = ScriptedReasoner()
     reasoner.enqueue("understand", Investigate("How long are refunds open?", ("refund window",)))

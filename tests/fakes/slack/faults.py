@@ -45,7 +45,7 @@ class Fault:
 class Faults:
     """Plans faults. A method is a Web API method's name, or `*` for all of them.
 
-    `times` None means until cleared. With a `channel` only its calls are meant: many scenes can share one workspace.
+    `times` None means until cleared. With a `channel` only its calls are meant: many tests can share one workspace.
     """
 
     def __init__(self, courier: Courier) -> None:

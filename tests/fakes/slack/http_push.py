@@ -69,7 +69,7 @@ class HttpPush:
         sent = {"Content-Type": content_type, "User-Agent": "Slackbot 1.0 (+https://api.slack.com/robots)"}
         sent |= self.sign(body, signature) | (headers or {})
         if self._session is None:
-            # Sockets are not kept: the bot's process dies and returns under the same address in some scenes.
+            # Sockets are not kept: the bot's process dies and returns under the same address in some tests.
             self._session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(force_close=True, limit=0))
         async with self._session.post(self.url, data=body.encode(), headers=sent) as answer:
             return answer.status, await answer.text(), dict(answer.headers)

@@ -1,4 +1,4 @@
-"""Each format in a small scene: what goes in, what Markdown comes out, and where it says it came from."""
+"""Each format in a small test: what goes in, what Markdown comes out, and where it says it came from."""
 
 import json
 import struct

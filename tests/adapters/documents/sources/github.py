@@ -1,4 +1,4 @@
-"""GitHub for the scenes: its hosts behind a proxy of this machine, with what GitHub documents of trees and contents.
+"""GitHub for the tests: its hosts behind a proxy of this machine, with what GitHub documents of trees and contents.
 
 A program reaches it as it reaches GitHub from a company's network: HTTPS_PROXY names the proxy, REQUESTS_CA_BUNDLE the
 authority that vouches for the hosts' names. Nothing of the driver is exchanged.
@@ -177,7 +177,7 @@ def _certificates(folder: Path) -> tuple[str, str]:
 
     now = datetime.now(UTC)
     keys = [ec.generate_private_key(ec.SECP256R1()) for _ in range(2)]
-    names = [x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("Scene authority", "github")]
+    names = [x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in ("Test authority", "github")]
 
     def certificate(of: int) -> "x509.Certificate":
         built = (

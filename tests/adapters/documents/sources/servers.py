@@ -1,4 +1,4 @@
-"""Real servers for the scenes with file stores: S3 (moto) and SFTP (paramiko), each on a free port of this machine."""
+"""Real servers for the tests with file stores: S3 (moto) and SFTP (paramiko), each on a free port of this machine."""
 
 import socket
 import stat

@@ -12,7 +12,7 @@ from adapters.reasoners.openai.client import MOST_REDIRECTS
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from core.model.errors import ModelUnavailable
 from core.model.inquiry import Reply
-from tests.adapters.reasoners.scene import inquiry, library, meter, opened, text_of, thread
+from tests.adapters.reasoners.harness import inquiry, library, meter, opened, text_of, thread
 from tests.fakes.model.endpoint import Raw, ScriptedEndpoint
 
 HELLO = json.dumps({"choices": [{"message": {"content": '{"action": "reply", "reply": "Hello!"}'}}]}).encode()

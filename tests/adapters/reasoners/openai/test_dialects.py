@@ -1,4 +1,4 @@
-"""Whatever an endpoint does, the answer is at least what quotes alone would give: a scene for each known behaviour."""
+"""Whatever an endpoint does, the answer is at least what quotes alone would give: a test for each known behaviour."""
 
 import time
 
@@ -7,9 +7,9 @@ import pytest
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import FallbackReasoner
 from core.model.answer import Outcome, Support
+from tests.adapters.reasoners.harness import opened
 from tests.adapters.reasoners.openai.dialects import FILE, QUESTION, RIGHT, ROWS, SECRETS
-from tests.adapters.reasoners.scene import opened
-from tests.core.scene import Scene, Told
+from tests.core.harness import Harness, Told
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.model.endpoint import RecordedRequest, Scripted, ScriptedEndpoint
@@ -20,7 +20,7 @@ IMPATIENT = {"hangs", "keep-alives alone", "empty chunks alone", "one character 
 
 
 async def played(name: str) -> tuple[Told, int]:
-    """The scene of one row, and how many requests it took."""
+    """The test of one row, and how many requests it took."""
     row = ROWS[name]
 
     def reply(request: RecordedRequest) -> Scripted:
@@ -31,10 +31,10 @@ async def played(name: str) -> tuple[Told, int]:
     async with server as endpoint, opened(endpoint, seconds=seconds) as reasoner:
         endpoint.answers_with(reply)
         quoting = ExtractiveReasoner(HashingEncoder())
-        scene = Scene(FallbackReasoner(reasoner, quoting, clock=ManualClock()), floor=quoting)
-        await scene.knows(FILE, title="Refund policy")
-        await scene.knows("The planner's timeout is 90 seconds.", title="Timeouts")
-        return await scene.asks(QUESTION), len(endpoint.requests)
+        harness = Harness(FallbackReasoner(reasoner, quoting, clock=ManualClock()), floor=quoting)
+        await harness.knows(FILE, title="Refund policy")
+        await harness.knows("The planner's timeout is 90 seconds.", title="Timeouts")
+        return await harness.asks(QUESTION), len(endpoint.requests)
 
 
 @pytest.mark.parametrize("name", list(ROWS))

@@ -1,4 +1,4 @@
-"""When the endpoint misbehaves: every scene ends in something honest, on real sockets."""
+"""When the endpoint misbehaves: every test ends in something honest, on real sockets."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from core.model.budget import NOBODY, Account, Meter, Prices
 from core.model.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
 from core.model.inquiry import Insufficient, Investigate, ReadSection, Reply, SearchKnowledge, Sufficient
 from core.ports.usage import DailyBudget
-from tests.adapters.reasoners.scene import SECRET, inquiry, library, meter, opened, text_of, thread, turn
+from tests.adapters.reasoners.harness import SECRET, inquiry, library, meter, opened, text_of, thread, turn
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.model.endpoint import FEATURES, Fails, Garbles, Raw, RecordedRequest, Says, Scripted, ScriptedEndpoint

@@ -9,7 +9,7 @@ from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai import tools as schemas
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from core.model.answer import Claim
-from tests.adapters.reasoners.scene import inquiry, library, meter, opened, text_of, thread
+from tests.adapters.reasoners.harness import inquiry, library, meter, opened, text_of, thread
 from tests.fakes.model.endpoint import FEATURES, RecordedRequest, ScriptedEndpoint
 from tests.fakes.model.obedient_model import ObedientModel
 

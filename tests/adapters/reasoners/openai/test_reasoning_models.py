@@ -10,7 +10,7 @@ from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from core.model.budget import Meter, Prices
 from core.model.errors import ModelMisbehaved, ModelUnavailable
 from core.model.inquiry import Limits
-from tests.adapters.reasoners.scene import SECRET, Believed, inquiry, library, meter, text_of, thread
+from tests.adapters.reasoners.harness import SECRET, Believed, inquiry, library, meter, text_of, thread
 from tests.fakes.model.endpoint import Fails, Raw, RecordedRequest, Says, Scripted, ScriptedEndpoint
 from tests.fakes.model.obedient_model import ObedientModel
 

@@ -11,9 +11,9 @@ from core.model.answer import Outcome
 from core.model.errors import ModelUnavailable
 from core.model.inquiry import Investigate, Sufficient
 from core.model.profile import Profile
+from tests.adapters.reasoners.harness import inquiry, library, meter, opened, text_of, thread
 from tests.adapters.reasoners.openai.dialects import FILE, QUESTION, RIGHT
-from tests.adapters.reasoners.scene import inquiry, library, meter, opened, text_of, thread
-from tests.core.scene import Scene, Told
+from tests.core.harness import Harness, Told
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.model.endpoint import Fails, RecordedRequest, Says
@@ -26,10 +26,10 @@ MODEL = ObedientModel()
 async def asked(endpoint: ResponsesEndpoint) -> Told:
     quoting = ExtractiveReasoner(HashingEncoder())
     async with opened(endpoint) as reasoner:
-        scene = Scene(FallbackReasoner(reasoner, quoting, clock=ManualClock()), floor=quoting)
-        await scene.knows(FILE, title="Refund policy")
-        await scene.knows("The planner's timeout is 90 seconds.", title="Timeouts")
-        return await scene.asks(QUESTION)
+        harness = Harness(FallbackReasoner(reasoner, quoting, clock=ManualClock()), floor=quoting)
+        await harness.knows(FILE, title="Refund policy")
+        await harness.knows("The planner's timeout is 90 seconds.", title="Timeouts")
+        return await harness.asks(QUESTION)
 
 
 async def test_a_question_is_answered_by_the_model_with_citations() -> None:

@@ -24,7 +24,7 @@ from core.model.inquiry import (
 )
 from core.model.profile import Behaviour, Profile
 from core.ports.reasoner import DraftDeclined, GradesWithDecision
-from tests.adapters.reasoners.scene import REFUNDS, inquiry, library, meter, passage, text_of, thread, turn
+from tests.adapters.reasoners.harness import REFUNDS, inquiry, library, meter, passage, text_of, thread, turn
 from tests.fakes.model.endpoint import ScriptedEndpoint
 
 

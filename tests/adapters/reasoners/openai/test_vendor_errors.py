@@ -8,10 +8,10 @@ from core.model.answer import Outcome
 from core.model.errors import ModelFailure
 from core.model.inquiry import AnswerPolicy
 from core.model.profile import Profile
+from tests.adapters.reasoners.harness import opened
 from tests.adapters.reasoners.openai.dialects import FILE, QUESTION, RIGHT
 from tests.adapters.reasoners.openai.vendor_errors import ERRORS
-from tests.adapters.reasoners.scene import opened
-from tests.core.scene import Scene, Told
+from tests.core.harness import Harness, Told
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.model.endpoint import RecordedRequest, Scripted, ScriptedEndpoint
@@ -21,7 +21,7 @@ MODEL = ObedientModel()
 
 
 async def played(name: str) -> tuple[Told, list[ModelFailure], int]:
-    """The scene of one error, the kinds that were counted, and how many requests it took."""
+    """The test of one error, the kinds that were counted, and how many requests it took."""
     row = ERRORS[name]
     kinds: list[ModelFailure] = []
 
@@ -32,11 +32,11 @@ async def played(name: str) -> tuple[Told, list[ModelFailure], int]:
         endpoint.answers_with(reply)
         quoting = ExtractiveReasoner(HashingEncoder())
         both = FallbackReasoner(reasoner, quoting, clock=ManualClock(), on_failure=kinds.append)
-        scene = Scene(both, floor=quoting)
-        await scene.knows(FILE, title="Refund policy")
-        await scene.knows("The planner's timeout is 90 seconds.", title="Timeouts")
+        harness = Harness(both, floor=quoting)
+        await harness.knows(FILE, title="Refund policy")
+        await harness.knows("The planner's timeout is 90 seconds.", title="Timeouts")
         thorough = AnswerPolicy(Profile.THOROUGH)  # all steps, the one with tools among them
-        return await scene.asks(QUESTION, policy=thorough), kinds, len(endpoint.requests)
+        return await harness.asks(QUESTION, policy=thorough), kinds, len(endpoint.requests)
 
 
 @pytest.mark.parametrize("name", list(ERRORS))

@@ -8,7 +8,7 @@ from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.verifier_trust import control_claims
 from core.model.answer import Claim
 from core.model.errors import ModelFailure, ModelMisbehaved, ModelUnavailable
-from tests.adapters.reasoners.scene import Unasked, inquiry, library, meter, opened
+from tests.adapters.reasoners.harness import Unasked, inquiry, library, meter, opened
 from tests.fakes.model.endpoint import Fails, RecordedRequest, Says, ScriptedEndpoint
 
 CLAIMS = [Claim("Refunds stay open for 30 days [1].", (1,))]

@@ -13,8 +13,8 @@ from core.model.answer import Outcome
 from core.model.events import RetrievalStarted
 from core.model.inquiry import AnswerPolicy, Insufficient, Investigate, SearchKnowledge, Sufficient
 from core.model.profile import Profile
-from tests.adapters.reasoners.scene import Unasked, opened
-from tests.core.scene import Scene
+from tests.adapters.reasoners.harness import Unasked, opened
+from tests.core.harness import Harness
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
@@ -49,29 +49,29 @@ class WeakModel(ObedientModel):
 
 
 @asynccontextmanager
-async def office(model: ObedientModel, *texts: str) -> AsyncIterator[Scene]:
+async def office(model: ObedientModel, *texts: str) -> AsyncIterator[Harness]:
     async with ScriptedEndpoint() as endpoint, opened(endpoint, seconds=20.0, records=Unasked()) as reasoner:
         endpoint.answers_with(model)
         quoting = ExtractiveReasoner(HashingEncoder())
-        scene = Scene(FallbackReasoner(reasoner, quoting, clock=ManualClock()), floor=quoting)
+        harness = Harness(FallbackReasoner(reasoner, quoting, clock=ManualClock()), floor=quoting)
         for number, text in enumerate(texts, 1):
-            await scene.knows(text, title=f"Document {number}")
-        yield scene
+            await harness.knows(text, title=f"Document {number}")
+        yield harness
 
 
 @pytest.mark.parametrize("profile", list(Profile))
 async def test_a_figure_of_something_else_is_not_said_of_what_was_asked_for(profile: Profile) -> None:
     weak = WeakModel("The trial period for new colleagues lasts 21 days [1].")
-    async with office(weak, TRIAL) as scene:
-        said = await scene.asks("How long is the trial period for new colleagues?", policy=AnswerPolicy(profile))
+    async with office(weak, TRIAL) as harness:
+        said = await harness.asks("How long is the trial period for new colleagues?", policy=AnswerPolicy(profile))
     assert "colleagues lasts" not in said.text
 
 
 async def test_a_check_that_calls_nonsense_supported_is_named_for_whoever_runs_the_model() -> None:
     async with office(
         WeakModel("The trial of every planner lasts about 21 days and costs nothing [1]."), TRIAL
-    ) as scene:
-        said = await scene.asks("How long does the trial of the planner last?")
+    ) as harness:
+        said = await harness.asks("How long does the trial of the planner last?")
     assert said.outcome is Outcome.ANSWERED
     assert "costs nothing" not in said.text
     assert any("failed control claims" in cause for cause in said.answer.causes)
@@ -81,16 +81,16 @@ async def test_a_check_that_calls_nonsense_supported_is_named_for_whoever_runs_t
     "draft", ["Does a reset delete the readings? [1]", "Does a reset delete the readings? [1]\n\nReset [1]."]
 )
 async def test_a_question_with_a_mark_is_no_answer(draft: str) -> None:
-    async with office(WeakModel(draft), FAQ) as scene:
-        said = await scene.asks("does a reset delete the readings?")
+    async with office(WeakModel(draft), FAQ) as harness:
+        said = await harness.asks("does a reset delete the readings?")
     assert said.answer.written_by == "quotes from the documents"
     assert "Yes, a reset deletes the readings of the hub for good." in said.text
 
 
 @pytest.mark.parametrize("message", ["hi there, how are you?", "thanks a lot!", "good morning"])
 async def test_small_talk_that_it_would_search_for_gets_a_reply(message: str) -> None:
-    async with office(WeakModel("Our customers deliver most in two periods [1]."), TRIAL) as scene:
-        said = await scene.asks(message)
+    async with office(WeakModel("Our customers deliver most in two periods [1]."), TRIAL) as harness:
+        said = await harness.asks(message)
         assert said.outcome is Outcome.ANSWERED
         assert said.answer.spent.searches == 0
         assert said.answer.written_by == "quotes from the documents"
@@ -98,9 +98,9 @@ async def test_small_talk_that_it_would_search_for_gets_a_reply(message: str) ->
 
 
 async def test_a_follow_up_that_it_leaves_as_it_is_is_resolved_by_rules() -> None:
-    async with office(WeakModel(), TRIAL, "Refunds above 2,000 euros are approved by Finance.") as scene:
-        await scene.asks("How long does the trial of the planner last?")
-        said = await scene.asks("does it ask for a card?")
+    async with office(WeakModel(), TRIAL, "Refunds above 2,000 euros are approved by Finance.") as harness:
+        await harness.asks("How long does the trial of the planner last?")
+        said = await harness.asks("does it ask for a card?")
     asked = [event.query for event in said.all(RetrievalStarted)]
     assert any("trial" in query and "card" in query for query in asked), asked
     assert "no card" in said.text
@@ -112,9 +112,9 @@ async def test_whoever_quotes_in_its_place_is_not_asked_to_pay_for_its_searches(
     model.enqueue("decide", *(Insufficient("more", (SearchKnowledge(f"planner {n}"),)) for n in range(2)))
     model.always("decide", Sufficient())
     quoting.enqueue("decide", Insufficient("its card", (SearchKnowledge("trial card"),)))
-    scene = Scene(model, floor=quoting)
-    await scene.knows(TRIAL)
-    said = await scene.asks("How long does the trial of the planner last?")
+    harness = Harness(model, floor=quoting)
+    await harness.knows(TRIAL)
+    said = await harness.asks("How long does the trial of the planner last?")
     assert said.outcome is Outcome.ANSWERED, "no question back after its own first search"
     assert said.answer.written_by == "quotes"
 
@@ -131,8 +131,8 @@ class InParts(WeakModel):
 async def test_an_answer_of_which_less_than_half_holds_is_quoted_whole() -> None:
     director = "The director of sales approves all refunds in person [2]. He signs each of them by hand [2]."
     draft = f"The trial of the planner lasts 21 days [1]. {director}"
-    async with office(InParts(draft), TRIAL, "Refunds above 2,000 euros are approved by Finance.") as scene:
-        said = await scene.asks("How long is the trial, and who approves refunds?")
+    async with office(InParts(draft), TRIAL, "Refunds above 2,000 euros are approved by Finance.") as harness:
+        said = await harness.asks("How long is the trial, and who approves refunds?")
     assert "director" not in said.text
     assert "21 days" in said.text
     assert "Finance" in said.text
@@ -143,9 +143,9 @@ async def test_who_searches_on_after_a_passage_graded_as_the_whole_answer_writes
     model.enqueue("understand", Investigate("How long is the trial?", ("trial", "planner", "21 days")))
     model.always("grade", 9)
     model.always("decide", Insufficient("the department", (SearchKnowledge("department"),)))
-    scene = Scene(model, floor=quoting)
-    await scene.knows(TRIAL)
-    said = await scene.asks("How long is the trial?")
+    harness = Harness(model, floor=quoting)
+    await harness.knows(TRIAL)
+    said = await harness.asks("How long is the trial?")
     assert said.outcome is Outcome.ANSWERED, "nobody is asked whether to go on"
     assert "21 days" in said.text
 
@@ -155,17 +155,17 @@ async def test_who_searches_on_after_parts_of_an_answer_asks() -> None:
     model.enqueue("understand", Investigate("How long is the trial?", ("trial", "planner", "21 days")))
     model.always("grade", 7)
     model.always("decide", Insufficient("the department", (SearchKnowledge("department"),)))
-    scene = Scene(model, floor=quoting)
-    await scene.knows(TRIAL)
-    assert (await scene.asks("How long is the trial?")).outcome is Outcome.PARKED
+    harness = Harness(model, floor=quoting)
+    await harness.knows(TRIAL)
+    assert (await harness.asks("How long is the trial?")).outcome is Outcome.PARKED
 
 
 RATES = "| Box | Litres | Day rate GBP |\n|---|---|---|\n| Gull | 40 | 9 |\n| Skua | 150 | 22 |"
 
 
 async def test_a_cell_of_a_table_alone_is_no_answer() -> None:
-    async with office(WeakModel("40 [1]."), RATES) as scene:
-        said = await scene.asks("What is the day rate of a Gull in GBP?")
+    async with office(WeakModel("40 [1]."), RATES) as harness:
+        said = await harness.asks("What is the day rate of a Gull in GBP?")
     assert said.answer.written_by == "quotes from the documents"
     assert "| Gull | 40 | 9" in said.text
 
@@ -179,9 +179,9 @@ class Forgetful(WeakModel):
 
 
 async def test_a_follow_up_of_which_nothing_is_left_in_the_plan_is_resolved_by_rules() -> None:
-    async with office(Forgetful(), RATES) as scene:
-        await scene.asks("What is the day rate of a Gull in GBP?")
-        said = await scene.asks("and the Skua?")
+    async with office(Forgetful(), RATES) as harness:
+        await harness.asks("What is the day rate of a Gull in GBP?")
+        said = await harness.asks("and the Skua?")
     assert any("Skua" in event.query for event in said.all(RetrievalStarted))
 
 
@@ -189,8 +189,8 @@ async def test_what_stands_under_another_version_is_no_answer() -> None:
     older = "What changed in Frostgate 4.0: the Windows installer is removed in Frostgate 4.0."
     newer = "What changed in Frostgate 4.1: alarms are sent to Signal in Frostgate 4.1."
     draft = "What changed in Frostgate 4.1: alarms are sent to Signal in Frostgate 4.1 [2]."
-    async with office(WeakModel(draft), older, newer) as scene:
-        said = await scene.asks("What changed in Frostgate 4.0?")
+    async with office(WeakModel(draft), older, newer) as harness:
+        said = await harness.asks("What changed in Frostgate 4.0?")
     assert said.answer.written_by == "quotes from the documents"
     assert "Windows installer is removed" in said.text
 
@@ -198,6 +198,6 @@ async def test_what_stands_under_another_version_is_no_answer() -> None:
 async def test_what_is_said_of_another_code_is_no_answer_on_one_that_stands_nowhere() -> None:
     history = "Firmware F14 was released on 12 November 2024, when the first series ended."
     draft = f"{history.rstrip('.')} [1].\n\nThe documents do not say when firmware F12 was released."
-    async with office(WeakModel(draft), history) as scene:
-        said = await scene.asks("When was firmware F12 released?")
+    async with office(WeakModel(draft), history) as harness:
+        said = await harness.asks("When was firmware F12 released?")
     assert said.answer.written_by == "quotes from the documents"

@@ -25,7 +25,7 @@ from core.service.actions.user_actions import UserActions
 from core.service.api_clients import ApiClients, KnowledgeReader
 from core.service.disputes.decisions import DisputeReports
 from core.service.kb.program_documents import ProgramDocuments
-from tests.core.scene import Scene
+from tests.core.harness import Harness
 from tests.core.service.kb.knowledge_room import Room
 from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.message_state import InProcessMessageStateStore
@@ -101,46 +101,50 @@ class Program:
 
 
 class Office:
-    """A scene, and the API before it."""
+    """A test, and the API before it."""
 
     def __init__(self) -> None:
-        self.scene = Scene()
+        self.harness = Harness()
         self.room = Room()  # where documents that programs add are worked on
-        self.room.catalog, self.room.index, self.room.encoder = self.scene.catalog, self.scene.index, self.scene.encoder
+        self.room.catalog, self.room.index, self.room.encoder = (
+            self.harness.catalog,
+            self.harness.index,
+            self.harness.encoder,
+        )
         self.room.assemble()
         self.tokens = InProcessApiTokens()
         self.audit = InProcessAudit()
-        self.feedback = InProcessFeedbackStore(self.scene.state)
-        self.clients = ApiClients(self.tokens, self.scene.catalog, self.audit, self.scene.clock)
+        self.feedback = InProcessFeedbackStore(self.harness.state)
+        self.clients = ApiClients(self.tokens, self.harness.catalog, self.audit, self.harness.clock)
         self.warming = False
         self.description: dict[str, Any] = {}
         self._server: BaseTestServer | None = None
 
     def api(self) -> Api:
-        """The endpoints, over the scene."""
-        scene = self.scene
+        """The endpoints, over the test."""
+        harness = self.harness
         return Api(
             clients=self.clients,
-            questions=scene.question_service,
-            checkpoints=scene.checkpoints,
+            questions=harness.question_service,
+            checkpoints=harness.checkpoints,
             actions=UserActions.build(
-                memory=scene.memory,
-                trace_store=scene.trace_store,
-                catalog=scene.catalog,
+                memory=harness.memory,
+                trace_store=harness.trace_store,
+                catalog=harness.catalog,
                 feedback=self.feedback,
                 settings_store=InProcessChannelSettingsStore(),
                 audit=self.audit,
-                inbox=InProcessInbox(scene.state, clock=scene.clock),
-                message_states=InProcessMessageStateStore(scene.state),
-                checkpoints=scene.checkpoints,
+                inbox=InProcessInbox(harness.state, clock=harness.clock),
+                message_states=InProcessMessageStateStore(harness.state),
+                checkpoints=harness.checkpoints,
                 defaults=ChannelSettings(),
-                disputes=DisputeReports(InProcessProposalStore(scene.state), scene.clock),
+                disputes=DisputeReports(InProcessProposalStore(harness.state), harness.clock),
             ),
             reader=KnowledgeReader(
-                scene.catalog, scene.index, Retriever(scene.index, scene.encoder, None, scene.catalog)
+                harness.catalog, harness.index, Retriever(harness.index, harness.encoder, None, harness.catalog)
             ),
             documents=ProgramDocuments(
-                scene.catalog,
+                harness.catalog,
                 self.room.trash,
                 self.room.job_queue,
                 self.room.jobs,
@@ -149,7 +153,7 @@ class Office:
             ),
             policy=AnswerPolicy(),
             version="0.0.0",
-            asking=Asking(scene.question_service, warming=lambda: self.warming),
+            asking=Asking(harness.question_service, warming=lambda: self.warming),
         )
 
     @asynccontextmanager

@@ -35,7 +35,7 @@ ASSISTANT: 14 days.
 @pytest.fixture
 async def office() -> AsyncIterator[Office]:
     office = Office()
-    await office.scene.knows(REFUNDS, title="Refund policy")
+    await office.harness.knows(REFUNDS, title="Refund policy")
     async with office.open():
         yield office
 
@@ -68,8 +68,8 @@ async def test_the_openai_client_gets_an_answer_with_its_citations(client: Async
 
 
 async def test_a_stream_has_the_checked_text_alone(office: Office, client: AsyncOpenAI) -> None:
-    office.scene.script.always("compose", f"{REFUNDS} [1] They are paid in cash [1].")
-    office.scene.script.always("check", Support.UNSUPPORTED)
+    office.harness.script.always("compose", f"{REFUNDS} [1] They are paid in cash [1].")
+    office.harness.script.always("check", Support.UNSUPPORTED)
     stream = await client.chat.completions.create(
         model="footnote", messages=[user(QUESTION)], stream=True, stream_options={"include_usage": True}
     )
@@ -82,8 +82,8 @@ async def test_a_stream_has_the_checked_text_alone(office: Office, client: Async
 
 
 async def test_what_the_documents_do_not_say_is_an_outcome(office: Office, client: AsyncOpenAI) -> None:
-    office.scene.script.always("grade", 1)
-    office.scene.script.always("decide", Insufficient("parking"))
+    office.harness.script.always("grade", 1)
+    office.harness.script.always("decide", Insufficient("parking"))
     answer = await client.chat.completions.create(model="footnote", messages=[user("Where may I park?")])
     assert answer.model_dump()["footnote"]["outcome"] == "abstained"
 
@@ -96,20 +96,20 @@ async def test_what_a_program_says_for_itself_is_never_evidence(office: Office, 
         user("What was it again?"),
     ]
     await client.chat.completions.create(model="footnote", messages=messages)
-    assert "4711" not in repr(office.scene.script.calls)
+    assert "4711" not in repr(office.harness.script.calls)
 
 
 async def test_a_question_follows_on_those_before_it(office: Office, client: AsyncOpenAI) -> None:
     first = await client.chat.completions.create(model="footnote", messages=[user(QUESTION)])
     said: ChatCompletionMessageParam = {"role": "assistant", "content": first.choices[0].message.content}
     await client.chat.completions.create(model="footnote", messages=[user(QUESTION), said, user("and for seats?")])
-    _, thread = office.scene.script.calls_of("understand")[-1].given
+    _, thread = office.harness.script.calls_of("understand")[-1].given
     assert [turn.question for turn in thread.turns] == [QUESTION]
     assert [message.text for message in thread.context] == [QUESTION]
 
 
 async def test_a_question_back_is_text_and_the_next_message_chooses(office: Office, client: AsyncOpenAI) -> None:
-    office.scene.script.enqueue("understand", AskBack("Which refunds?", ("Refunds of plans", "Refunds of seats")))
+    office.harness.script.enqueue("understand", AskBack("Which refunds?", ("Refunds of plans", "Refunds of seats")))
     asked = await client.chat.completions.create(model="footnote", messages=[user("refunds?")])
     text = asked.choices[0].message.content
     assert text is not None
@@ -117,7 +117,7 @@ async def test_a_question_back_is_text_and_the_next_message_chooses(office: Offi
     said: ChatCompletionMessageParam = {"role": "assistant", "content": text}
     answer = await client.chat.completions.create(model="footnote", messages=[user("refunds?"), said, user("1")])
     assert answer.model_dump()["footnote"]["outcome"] == "answered"
-    asked_for = office.scene.script.calls_of("compose")[-1].given[0]
+    asked_for = office.harness.script.calls_of("compose")[-1].given[0]
     assert "Refunds of plans" in repr(asked_for)
 
 
@@ -129,8 +129,8 @@ async def test_prompts_of_open_webui_are_neither_searched_nor_counted(office: Of
     )
     text = "".join([chunk.choices[0].delta.content or "" async for chunk in stream])
     assert json.loads(text) == {"tags": []}
-    assert office.scene.script.calls == []
-    assert [one async for one in office.scene.questions.since(office.scene.clock.now() - timedelta(days=1))] == []
+    assert office.harness.script.calls == []
+    assert [one async for one in office.harness.questions.since(office.harness.clock.now() - timedelta(days=1))] == []
 
 
 @pytest.mark.parametrize(
@@ -160,15 +160,15 @@ async def test_requests_of_other_programs_are_understood(program: Program, body:
 
 
 async def test_a_model_for_each_base_searches_that_base_alone(office: Office, client: AsyncOpenAI) -> None:
-    await office.scene.knows("Refunds of lifts take a year.", title="Lifts", base="lifts")
+    await office.harness.knows("Refunds of lifts take a year.", title="Lifts", base="lifts")
     assert {one.id async for one in client.models.list()} == {"footnote", "footnote/default", "footnote/lifts"}
     answer = await client.chat.completions.create(model="footnote/lifts", messages=[user(QUESTION)])
     assert {one["title"] for one in answer.model_dump()["footnote"]["citations"]} == {"Lifts"}
 
 
 async def test_a_choice_in_another_base_is_not_answered_from_the_first(office: Office, client: AsyncOpenAI) -> None:
-    await office.scene.knows("Refunds of lifts take a year.", title="Lifts", base="lifts")
-    office.scene.script.enqueue("understand", AskBack("Which refunds?", ("Refunds of plans", "Refunds of seats")))
+    await office.harness.knows("Refunds of lifts take a year.", title="Lifts", base="lifts")
+    office.harness.script.enqueue("understand", AskBack("Which refunds?", ("Refunds of plans", "Refunds of seats")))
     await client.chat.completions.create(model="footnote/default", messages=[user("refunds?")])
     answer = await client.chat.completions.create(model="footnote/lifts", messages=[user("refunds?"), user("1")])
     assert {one["title"] for one in answer.model_dump()["footnote"]["citations"]} <= {"Lifts"}
@@ -176,7 +176,7 @@ async def test_a_choice_in_another_base_is_not_answered_from_the_first(office: O
 
 async def test_earlier_messages_are_read_no_longer_than_a_question(office: Office, client: AsyncOpenAI) -> None:
     await client.chat.completions.create(model="footnote", messages=[user("x" * 500_000), user(QUESTION)])
-    (earlier,) = office.scene.script.calls_of("understand")[-1].given[1].context
+    (earlier,) = office.harness.script.calls_of("understand")[-1].given[1].context
     assert len(earlier.text) == LONGEST_QUESTION
 
 
@@ -185,7 +185,7 @@ async def test_people_told_apart_share_no_conversation(office: Office, client: A
     messages = [user(QUESTION), user("and for seats?")]
     for name, turns in (("bo", 0), ("ada", 1)):
         await client.chat.completions.create(model="footnote", messages=messages, user=name)
-        assert len(office.scene.script.calls_of("understand")[-1].given[1].turns) == turns
+        assert len(office.harness.script.calls_of("understand")[-1].given[1].turns) == turns
 
 
 async def test_errors_have_the_shape_that_the_client_knows(office: Office, client: AsyncOpenAI) -> None:
@@ -204,9 +204,9 @@ async def test_errors_have_the_shape_that_the_client_knows(office: Office, clien
 
 async def test_no_title_or_choice_brings_a_link_to_life(office: Office, client: AsyncOpenAI) -> None:
     for form in FORMS.values():
-        office.scene.script.enqueue("understand", AskBack("Which refunds?", (f"Refunds {form}", "Refunds of seats")))
+        office.harness.script.enqueue("understand", AskBack("Which refunds?", (f"Refunds {form}", "Refunds of seats")))
         asked = await client.chat.completions.create(model="footnote", messages=[user(f"refunds {hash(form)}?")])
         assert active_in(asked.choices[0].message.content or "") == []
-    await office.scene.knows(REFUNDS, title="[x](https://evil.example/SECRET 'title')")
+    await office.harness.knows(REFUNDS, title="[x](https://evil.example/SECRET 'title')")
     answer = await client.chat.completions.create(model="footnote", messages=[user(QUESTION)])
     assert active_in(answer.choices[0].message.content or "") == []

@@ -21,7 +21,7 @@ GRANT = "slack:channel:T/BOARD"
 async def office() -> AsyncIterator[Office]:
     office = Office()
     for base, grants in (("handbook", frozenset[str]()), ("board", frozenset({GRANT}))):
-        await office.scene.catalog.save_base(KnowledgeBase(base, "", grants=grants))
+        await office.harness.catalog.save_base(KnowledgeBase(base, "", grants=grants))
     async with office.open():
         yield office
 
@@ -124,7 +124,7 @@ async def test_a_token_adds_only_to_the_bases_it_names(office: Office) -> None:
         refused = await program.post("/v1/documents", key="a", text=LIFT, knowledge_base=base)
         assert refused.status == 404
         assert "board" not in refused.body["remedy"]
-    assert {base.name for base in await office.scene.catalog.bases()} == {"handbook", "board"}
+    assert {base.name for base in await office.harness.catalog.bases()} == {"handbook", "board"}
     unbound = await office.program()
     assert (await unbound.post("/v1/documents", key="a", text=LIFT)).status == 403
 
@@ -132,8 +132,8 @@ async def test_a_token_adds_only_to_the_bases_it_names(office: Office) -> None:
 async def test_a_grant_that_was_taken_back_closes_the_base(office: Office) -> None:
     token, program = await office.admitted("board", scopes=INGEST)
     assert (await adds(office, program)).body["result"] == "added"
-    base = next(one for one in await office.scene.catalog.bases() if one.name == "board")
-    await office.scene.catalog.save_base(KnowledgeBase("board", "", grants=base.grants - {token.principal}))
+    base = next(one for one in await office.harness.catalog.bases() if one.name == "board")
+    await office.harness.catalog.save_base(KnowledgeBase("board", "", grants=base.grants - {token.principal}))
     assert (await program.post("/v1/documents", key="b", text=LIFT)).status == 404
     assert (await program.send("DELETE", "/v1/documents/wiki/lift")).status == 404
 
@@ -162,7 +162,7 @@ async def test_a_base_that_changes_readers_meanwhile_gets_no_document(office: Of
 
     async def parse_and_change(*given: Any) -> Any:
         kept = {*grants, token.principal} if len(grants) > 1 else grants
-        await office.scene.catalog.save_base(KnowledgeBase("board", "", grants=frozenset(kept)))
+        await office.harness.catalog.save_base(KnowledgeBase("board", "", grants=frozenset(kept)))
         return await parse(*given)
 
     office.room.parser.parse = parse_and_change  # type: ignore[method-assign,assignment]
@@ -173,7 +173,7 @@ async def test_a_base_that_changes_readers_meanwhile_gets_no_document(office: Of
     assert item.state == "failed"
     assert "this document is for" in item.reason or "may not use" in item.reason
     assert await office.room.index.count() == 0
-    assert list(await office.scene.catalog.documents(frozenset({"board"}))) == []
+    assert list(await office.harness.catalog.documents(frozenset({"board"}))) == []
 
 
 async def test_who_may_not_read_the_base_finds_no_document_of_it(office: Office) -> None:

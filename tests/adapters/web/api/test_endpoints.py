@@ -26,7 +26,7 @@ QUESTION = "How long do refunds take?"
 @pytest.fixture
 async def office() -> AsyncIterator[Office]:
     office = Office()
-    await office.scene.knows(REFUNDS, title="Refund policy")
+    await office.harness.knows(REFUNDS, title="Refund policy")
     async with office.open():
         yield office
 
@@ -50,7 +50,7 @@ async def test_an_answer_comes_with_what_it_quotes(program: Program) -> None:
 async def test_a_conversation_goes_on_under_its_name(office: Office, program: Program) -> None:
     first = (await program.post("/v1/ask", question=QUESTION)).body
     await program.post("/v1/ask", question="and who pays them?", conversation=first["conversation"])
-    _, thread = office.scene.script.calls_of("understand")[-1].given
+    _, thread = office.harness.script.calls_of("understand")[-1].given
     assert [turn.question for turn in thread.turns] == [QUESTION]
 
 
@@ -59,13 +59,13 @@ async def test_conversations_of_the_same_name_are_apart_for_two_programs_and_two
     await one.post("/v1/ask", question=QUESTION, conversation="c", user="ana")
     for program, user in ((other, "ana"), (one, "ben"), (one, None)):
         await program.post("/v1/ask", question="and who pays them?", conversation="c", user=user)
-        _, thread = office.scene.script.calls_of("understand")[-1].given
+        _, thread = office.harness.script.calls_of("understand")[-1].given
         assert thread.turns == ()
 
 
 async def test_what_the_documents_do_not_say_is_an_outcome_and_no_error(office: Office, program: Program) -> None:
-    office.scene.script.always("grade", 1)
-    office.scene.script.always("decide", Insufficient("parking"))
+    office.harness.script.always("grade", 1)
+    office.harness.script.always("decide", Insufficient("parking"))
     got = await program.post("/v1/ask", question="Where may I park?")
     assert (got.status, got.body["outcome"]) == (200, "abstained")
     assert [source["title"] for source in got.body["nearest"]] == ["Refund policy"]
@@ -82,8 +82,8 @@ async def test_a_stream_has_the_events_as_they_happen_and_ends_with_the_answer(p
 
 
 async def test_a_stream_shows_no_sentence_before_it_is_checked(office: Office, program: Program) -> None:
-    office.scene.script.always("compose", f"{REFUNDS} [1] Refunds are paid in cash at the desk [1].")
-    office.scene.script.always("check", Support.UNSUPPORTED)
+    office.harness.script.always("compose", f"{REFUNDS} [1] Refunds are paid in cash at the desk [1].")
+    office.harness.script.always("check", Support.UNSUPPORTED)
     events = [event async for event in program.stream("/v1/ask", question=QUESTION)]
     assert events[-1].data["answer"] == f"{REFUNDS} [1]"
     assert "cash" not in json.dumps([event.data for event in events])
@@ -102,7 +102,7 @@ async def test_a_program_that_hangs_up_ends_the_work(
         finally:
             ended.set()
 
-    office.scene.index.search = search  # type: ignore[method-assign, assignment]
+    office.harness.index.search = search  # type: ignore[method-assign, assignment]
     stream = program.stream("/v1/ask", question=QUESTION)
     await anext(stream)
     async with asyncio.timeout(60):
@@ -115,7 +115,7 @@ async def test_a_program_that_hangs_up_ends_the_work(
 
 
 async def parked(office: Office, program: Program, user: str | None = None) -> dict[str, object]:
-    office.scene.script.enqueue("understand", AskBack("Which refunds?", ("Refunds of plans", "Refunds of seats")))
+    office.harness.script.enqueue("understand", AskBack("Which refunds?", ("Refunds of plans", "Refunds of seats")))
     reply = (await program.post("/v1/ask", question="refunds?", user=user)).body
     assert reply["outcome"] == "clarified"
     checkpoint: dict[str, object] = reply["checkpoint"]
@@ -242,7 +242,7 @@ async def test_a_body_without_end_is_cut_off(program: Program) -> None:
 
 
 async def test_a_model_that_is_away_is_a_problem_with_its_trace(office: Office, program: Program) -> None:
-    office.scene.script.always("understand", ModelUnavailable("The model is away."))
+    office.harness.script.always("understand", ModelUnavailable("The model is away."))
     got = await program.post("/v1/ask", question=QUESTION)
     assert got.status == 503
     assert got.body["trace_id"]
@@ -254,7 +254,7 @@ async def test_a_store_that_is_away_is_a_problem_in_either_way(office: Office, p
     async def away(*_: object) -> None:
         raise StoreUnavailable("Redis does not answer.", remedy="Check that it runs.")
 
-    office.scene.memory.recall = away  # type: ignore[method-assign, assignment]
+    office.harness.memory.recall = away  # type: ignore[method-assign, assignment]
     got = await program.post("/v1/ask", question=QUESTION)
     assert (got.status, got.body["remedy"]) == (503, "Check that it runs.")
     events = [event async for event in program.stream("/v1/ask", question=QUESTION)]
@@ -265,7 +265,7 @@ async def test_what_nobody_foresaw_is_one_line_without_its_words(office: Office,
     async def broken(*_: object) -> None:
         raise RuntimeError("s3cret-value")
 
-    office.scene.memory.recall = broken  # type: ignore[method-assign, assignment]
+    office.harness.memory.recall = broken  # type: ignore[method-assign, assignment]
     got = await program.post("/v1/ask", question=QUESTION)
     assert got.status == 500
     assert "s3cret" not in json.dumps(got.body)
@@ -343,6 +343,6 @@ async def test_nothing_that_is_sent_may_be_kept_by_who_passes_it_on(office: Offi
 @pytest.mark.parametrize("public", [False, True])
 async def test_words_asked_with_a_token_are_kept_only_where_it_was_made_so(office: Office, public: bool) -> None:
     await (await office.program(public=public)).post("/v1/ask", question=QUESTION)
-    (kept,) = [one async for one in office.scene.questions.since(office.scene.clock.now())]
+    (kept,) = [one async for one in office.harness.questions.since(office.harness.clock.now())]
     assert kept.outcome is Outcome.ANSWERED
     assert kept.question == (QUESTION if public else "")

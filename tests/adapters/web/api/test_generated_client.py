@@ -44,7 +44,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
 @pytest.fixture
 async def office() -> AsyncIterator[Office]:
     office = Office()
-    await office.scene.knows(REFUNDS, title="Refund policy")
+    await office.harness.knows(REFUNDS, title="Refund policy")
     async with office.open():
         yield office
 

@@ -22,7 +22,7 @@ from core.service.actions.wording import (
     outcome_text,
 )
 from core.service.disputes.decisions import DisputeReports
-from tests.core.scene import ALICE, BOB, Scene
+from tests.core.harness import ALICE, BOB, Harness
 from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.proposal_store import InProcessProposalStore
@@ -32,45 +32,47 @@ OPEN = Audience(frozenset({"everyone"}))
 
 
 class Counter:
-    """Answer actions over one scene."""
+    """Answer actions over one test."""
 
     def __init__(self) -> None:
-        self.scene = Scene()
-        self.feedback = InProcessFeedbackStore(self.scene.state)
+        self.harness = Harness()
+        self.feedback = InProcessFeedbackStore(self.harness.state)
         self.audit = InProcessAudit()
         self.settings_store = InProcessChannelSettingsStore()
-        self.proposal_store = InProcessProposalStore(self.scene.state)
+        self.proposal_store = InProcessProposalStore(self.harness.state)
         self.user_actions = UserActions.build(
-            memory=self.scene.memory,
-            trace_store=self.scene.trace_store,
-            catalog=self.scene.catalog,
+            memory=self.harness.memory,
+            trace_store=self.harness.trace_store,
+            catalog=self.harness.catalog,
             feedback=self.feedback,
             settings_store=self.settings_store,
             audit=self.audit,
-            inbox=InProcessInbox(self.scene.state),
-            message_states=InProcessMessageStateStore(self.scene.state),
-            checkpoints=self.scene.checkpoints,
+            inbox=InProcessInbox(self.harness.state),
+            message_states=InProcessMessageStateStore(self.harness.state),
+            checkpoints=self.harness.checkpoints,
             defaults=ChannelSettings(),
-            disputes=DisputeReports(self.proposal_store, self.scene.clock),
+            disputes=DisputeReports(self.proposal_store, self.harness.clock),
         )
 
 
 @pytest.fixture
 async def counter() -> Counter:
     counter = Counter()
-    await counter.scene.knows("Refunds are paid within 14 days.", title="Refund policy", grants=frozenset({"everyone"}))
+    await counter.harness.knows(
+        "Refunds are paid within 14 days.", title="Refund policy", grants=frozenset({"everyone"})
+    )
     return counter
 
 
 async def asked(counter: Counter, asker: Person = ALICE) -> str:
-    told = await counter.scene.asks("How long do refunds take?", by=asker, audience=OPEN)
+    told = await counter.harness.asks("How long do refunds take?", by=asker, audience=OPEN)
     return told.trace_id
 
 
 async def test_why_is_told_to_those_who_may_read_the_answer(counter: Counter) -> None:
     await asked(counter)
-    thread = next(iter(counter.scene.state.threads))
-    key = counter.scene.key("t")
+    thread = next(iter(counter.harness.state.threads))
+    key = counter.harness.key("t")
     assert str(key) == thread
     told = await counter.user_actions.answers.explain(key, OPEN)
     assert any(step.startswith("I searched “") for step in told.steps)
@@ -82,9 +84,11 @@ async def test_why_is_told_to_those_who_may_read_the_answer(counter: Counter) ->
 
 async def test_quotes_are_withheld_from_who_may_not_read_their_base(counter: Counter) -> None:
     trace = await asked(counter)
-    shown = await counter.user_actions.answers.quotes(counter.scene.key("t"), trace, OPEN)
+    shown = await counter.user_actions.answers.quotes(counter.harness.key("t"), trace, OPEN)
     assert [source.quote for source in shown.citations] == ["Refunds are paid within 14 days."]
-    hidden = await counter.user_actions.answers.quotes(counter.scene.key("t"), trace, Audience(frozenset({"stranger"})))
+    hidden = await counter.user_actions.answers.quotes(
+        counter.harness.key("t"), trace, Audience(frozenset({"stranger"}))
+    )
     assert hidden.citations == ()
     assert hidden.withheld == 1
 
@@ -92,16 +96,16 @@ async def test_quotes_are_withheld_from_who_may_not_read_their_base(counter: Cou
 async def test_a_forged_trace_finds_nothing(counter: Counter) -> None:
     await asked(counter)
     with pytest.raises(NotFound):
-        await counter.user_actions.answers.quotes(counter.scene.key("t"), "0123456789abcdef", OPEN)
+        await counter.user_actions.answers.quotes(counter.harness.key("t"), "0123456789abcdef", OPEN)
     with pytest.raises(NotFound):
-        await counter.user_actions.answers.rate(counter.scene.key("t"), "0123456789abcdef", ALICE, helpful=True)
+        await counter.user_actions.answers.rate(counter.harness.key("t"), "0123456789abcdef", ALICE, helpful=True)
 
 
 async def test_only_who_asked_everything_or_an_admin_makes_it_forget_a_thread(counter: Counter) -> None:
     await asked(counter)
     with pytest.raises(Denied):
-        await counter.user_actions.memory.forget_thread(counter.scene.key("t"), BOB, is_admin=False)
-    outcome = await counter.user_actions.memory.forget_thread(counter.scene.key("t"), BOB, is_admin=True)
+        await counter.user_actions.memory.forget_thread(counter.harness.key("t"), BOB, is_admin=False)
+    outcome = await counter.user_actions.memory.forget_thread(counter.harness.key("t"), BOB, is_admin=True)
     assert (outcome, "deleted" in outcome_text(outcome)) == (ThreadForgotten(was_kept=True), True)
     assert [(entry.actor, entry.allowed) for entry in await counter.audit.recent()] == [(BOB.id, True), (BOB.id, False)]
 
@@ -118,7 +122,7 @@ async def test_settings_of_who_is_no_admin_are_refused_and_on_record(counter: Co
 
 
 async def test_settings_come_back_as_they_were_chosen_within_bounds(counter: Counter) -> None:
-    await counter.scene.knows("Secret.", base="secret", grants=frozenset({"board"}))
+    await counter.harness.knows("Secret.", base="secret", grants=frozenset({"board"}))
     chosen = ChosenSettings(
         bases=frozenset({"default", "secret", "not there"}),
         profile=Profile.QUICK,
@@ -161,7 +165,7 @@ def test_what_the_first_version_kept_of_settings_still_reads() -> None:
 
 
 async def test_a_shelf_counts_only_what_its_reader_may_see(counter: Counter) -> None:
-    await counter.scene.knows("Secret.", base="secret", grants=frozenset({"board"}))
+    await counter.harness.knows("Secret.", base="secret", grants=frozenset({"board"}))
     assert [(one.base.name, one.documents) for one in await counter.user_actions.overview.knowledge_bases(OPEN)] == [
         ("default", 1)
     ]
@@ -180,7 +184,7 @@ async def nobody_asks() -> bool:
 
 
 async def test_who_asked_or_an_admin_stops_a_question_while_it_is_worked_on(counter: Counter) -> None:
-    key, stores = counter.scene.key("t"), counter.user_actions.questions.message_states
+    key, stores = counter.harness.key("t"), counter.user_actions.questions.message_states
     question = QuestionState(thread=key, message="m1", asker=ALICE.id, settled_by="earlier")
     with pytest.raises(NotFound):
         await counter.user_actions.questions.stop(question, ALICE, nobody_asks)
@@ -198,7 +202,7 @@ async def test_who_asked_or_an_admin_stops_a_question_while_it_is_worked_on(coun
 
 
 async def test_an_answer_is_handed_over_once_unless_the_call_fails(counter: Counter) -> None:
-    key, trace = counter.scene.key("t"), await asked(counter)
+    key, trace = counter.harness.key("t"), await asked(counter)
     with pytest.raises(ConnectionError):
         async with counter.user_actions.answers.hand_over(key, trace, BOB, OPEN):
             raise ConnectionError
@@ -216,7 +220,7 @@ async def test_an_answer_is_handed_over_once_unless_the_call_fails(counter: Coun
 
 
 async def test_only_who_asked_shares_an_answer_and_only_with_who_may_read_it(counter: Counter) -> None:
-    key, trace = counter.scene.key("t"), await asked(counter)
+    key, trace = counter.harness.key("t"), await asked(counter)
 
     async def open_channel() -> Audience:
         return OPEN
@@ -239,13 +243,13 @@ async def test_only_who_asked_shares_an_answer_and_only_with_who_may_read_it(cou
 
 
 async def test_people_are_counted_by_their_last_word_and_not_presses(counter: Counter) -> None:
-    trace, thread, act = await asked(counter), counter.scene.key("t"), counter.user_actions
+    trace, thread, act = await asked(counter), counter.harness.key("t"), counter.user_actions
     for person, helpful in ((ALICE, False), (ALICE, False), (BOB, True), (ALICE, True), (ALICE, True)):
         await act.answers.rate(thread, trace, person, helpful=helpful)
-    counts = await counter.scene.trace_store.counts()
+    counts = await counter.harness.trace_store.counts()
     assert (counts.helpful, counts.unhelpful) == (2, 0)
     await act.answers.rate(thread, trace, BOB, helpful=False)
-    counts = await counter.scene.trace_store.counts()
+    counts = await counter.harness.trace_store.counts()
     assert (counts.helpful, counts.unhelpful) == (1, 1)
 
 
@@ -273,10 +277,10 @@ def test_an_outcome_reads_the_same_in_every_client(outcome: ActionOutcome, text:
 
 
 async def test_what_is_done_to_memory_is_told_as_data(counter: Counter) -> None:
-    memory, thread = counter.user_actions.memory, counter.scene.key("t")
+    memory, thread = counter.user_actions.memory, counter.harness.key("t")
     await asked(counter)
     assert await memory.mute(thread, muted=True) == ThreadMuted(muted=True)
-    assert await memory.forget_thread(counter.scene.key("elsewhere"), ALICE, is_admin=False) == ThreadForgotten(
+    assert await memory.forget_thread(counter.harness.key("elsewhere"), ALICE, is_admin=False) == ThreadForgotten(
         was_kept=False
     )
     assert await memory.forget_person(ALICE) == PersonForgotten(1)

@@ -8,7 +8,7 @@ from core.model.evidence import Evidence
 from core.service.actions.presses import AnswerButton, buttons_below
 from core.service.kb.commands import KbVerb
 from core.service.kb.results import is_success
-from tests.core.scene import BOB, Scene, Told, user_actions
+from tests.core.harness import BOB, Harness, Told, user_actions
 from tests.core.service.kb.knowledge_room import ADMIN, GRACE, Room, words
 
 QUESTION = "How long are logs kept?"
@@ -21,16 +21,16 @@ class Office:
     """A room whose documents are asked about; the disputes that are told of wait for its admins."""
 
     def __init__(self, grants: frozenset[str] = frozenset()) -> None:
-        self.scene, self.room, self.grants = Scene(), Room(), grants
-        room, scene = self.room, self.scene
-        room.catalog, room.index, room.encoder = scene.catalog, scene.index, scene.encoder
+        self.harness, self.room, self.grants = Harness(), Room(), grants
+        room, harness = self.room, self.harness
+        room.catalog, room.index, room.encoder = harness.catalog, harness.index, harness.encoder
         room.admins.add(GRACE)
         room.assemble()
-        self.actions = user_actions(scene, room.proposal_store).answers
+        self.actions = user_actions(harness, room.proposal_store).answers
 
     async def knows(self) -> None:
-        await self.scene.knows(SHORT, title="Runbook", dated="2024-05-02", headings=["Storage"])
-        await self.scene.knows(
+        await self.harness.knows(SHORT, title="Runbook", dated="2024-05-02", headings=["Storage"])
+        await self.harness.knows(
             LONG, title="Retention", dated="2026-03-09", headings=["Duration"], base="board", grants=self.grants
         )
 
@@ -41,13 +41,13 @@ class Office:
             item = next(one for one in evidence if cited in one.passage.text)
             return f"It is known. [{item.id}]"
 
-        self.scene.script.enqueue("compose", compose)
-        return await self.scene.asks(QUESTION, audience=Audience(frozenset({BOB.id})))
+        self.harness.script.enqueue("compose", compose)
+        return await self.harness.asks(QUESTION, audience=Audience(frozenset({BOB.id})))
 
     async def tells(self, told: Told, principals: frozenset[str] = frozenset({BOB.id})) -> None:
-        turn = (await self.scene.memory.recall(self.scene.key())).turns[-1]
+        turn = (await self.harness.memory.recall(self.harness.key())).turns[-1]
         assert told.answer.dispute is not None
-        await self.actions.tell_owner(self.scene.key(), turn.trace_id, BOB, Audience(principals))
+        await self.actions.tell_owner(self.harness.key(), turn.trace_id, BOB, Audience(principals))
 
     async def waiting(self) -> str:
         (proposal,) = await self.room.proposal_store.proposals()
@@ -64,7 +64,7 @@ async def office() -> Office:
 async def test_the_button_is_offered_only_where_sources_differ(office: Office) -> None:
     answer = (await office.asks("30 days")).answer
     assert AnswerButton.OWNER in buttons_below(answer)
-    alone = Scene()
+    alone = Harness()
     await alone.knows(SHORT, title="Runbook")
     assert AnswerButton.OWNER not in buttons_below((await alone.asks(QUESTION)).answer)
 
@@ -157,7 +157,7 @@ async def test_sources_that_the_decision_is_not_about_still_differ(office: Offic
     await office.tells(await office.asks("30 days"))
     await office.room.says(KbVerb.APPROVE, target=f"{await office.waiting()} a")
     await office.room.works()
-    await office.scene.knows("Logs are kept for 14 days.", title="Handbook", dated="2026-10-01", headings=["Keeping"])
+    await office.harness.knows("Logs are kept for 14 days.", title="Handbook", dated="2026-10-01", headings=["Keeping"])
     answer = (await office.asks("Approved")).answer
     assert answer.dispute is not None
     assert "14 days" in answer.text

@@ -8,15 +8,15 @@ from core.model.answer import Outcome
 from core.model.conversation import Audience
 from core.model.evidence import Evidence
 from core.service.disputes import shown
-from tests.core.scene import Scene
+from tests.core.harness import Harness
 
 STAFF = Audience(frozenset({"staff"}))
 QUESTION = "How long are logs kept?"
 
 
-async def known(scene: Scene, *, older: str = "2024-05-02", newer: str = "2026-03-09") -> None:
-    await scene.knows("Logs are kept for 30 days.", title="Runbook", dated=older, headings=["Storage"])
-    await scene.knows("Logs are kept for 90 days.", title="Retention", dated=newer, headings=["Duration"])
+async def known(harness: Harness, *, older: str = "2024-05-02", newer: str = "2026-03-09") -> None:
+    await harness.knows("Logs are kept for 30 days.", title="Runbook", dated=older, headings=["Storage"])
+    await harness.knows("Logs are kept for 90 days.", title="Retention", dated=newer, headings=["Duration"])
 
 
 def cite(title: str, said: str) -> Callable[..., str]:
@@ -29,11 +29,11 @@ def cite(title: str, said: str) -> Callable[..., str]:
 
 @pytest.mark.parametrize("cited", ["Runbook", "Retention"])
 async def test_shows_both_values_with_the_newer_first_whichever_was_cited(cited: str) -> None:
-    scene = Scene()
-    await known(scene)
+    harness = Harness()
+    await known(harness)
     days = {"Runbook": 30, "Retention": 90}[cited]
-    scene.script.enqueue("compose", cite(cited, f"They are kept for {days} days."))
-    answer = (await scene.asks(QUESTION)).answer
+    harness.script.enqueue("compose", cite(cited, f"They are kept for {days} days."))
+    answer = (await harness.asks(QUESTION)).answer
     assert answer.outcome is Outcome.ANSWERED
     first, newer, older, rest = [line for line in answer.text.splitlines() if line]
     assert first == "**Two sources differ.**"
@@ -49,17 +49,17 @@ async def test_shows_both_values_with_the_newer_first_whichever_was_cited(cited:
 
 
 async def test_does_not_repeat_what_the_dispute_quotes() -> None:
-    scene = Scene()
-    await known(scene)
-    scene.script.enqueue("compose", cite("Runbook", "Logs are kept for 30 days."))
-    assert (await scene.asks(QUESTION)).text.count("30 days") == 1
+    harness = Harness()
+    await known(harness)
+    harness.script.enqueue("compose", cite("Runbook", "Logs are kept for 30 days."))
+    assert (await harness.asks(QUESTION)).text.count("30 days") == 1
 
 
 async def test_says_that_undated_sources_differ_and_calls_neither_newer() -> None:
-    scene = Scene()
-    await known(scene, older="", newer="")
-    scene.script.enqueue("compose", cite("Runbook", "Logs are kept for 30 days."))
-    answer = (await scene.asks(QUESTION)).answer
+    harness = Harness()
+    await known(harness, older="", newer="")
+    harness.script.enqueue("compose", cite("Runbook", "Logs are kept for 30 days."))
+    answer = (await harness.asks(QUESTION)).answer
     assert "don't say which is newer" in answer.text
     assert "newer one" not in answer.text
     assert answer.dispute is not None
@@ -67,33 +67,33 @@ async def test_says_that_undated_sources_differ_and_calls_neither_newer() -> Non
 
 
 async def test_never_shows_a_source_that_the_asker_may_not_read() -> None:
-    scene = Scene()
-    await known(scene)
+    harness = Harness()
+    await known(harness)
     hidden = frozenset({"board"})
-    await scene.knows("Logs are kept for 400 days.", title="Secret", base="secret", grants=hidden, dated="2026-05-01")
-    scene.script.enqueue("compose", cite("Runbook", "Logs are kept for 30 days."))
-    answer = (await scene.asks(QUESTION, audience=STAFF)).answer
+    await harness.knows("Logs are kept for 400 days.", title="Secret", base="secret", grants=hidden, dated="2026-05-01")
+    harness.script.enqueue("compose", cite("Runbook", "Logs are kept for 30 days."))
+    answer = (await harness.asks(QUESTION, audience=STAFF)).answer
     assert answer.dispute is not None
     assert "400" not in answer.text
     assert "Secret" not in {one.title for one in answer.citations}
 
 
 async def test_the_turn_remembers_both_sources() -> None:
-    scene = Scene()
-    await known(scene)
-    scene.script.enqueue("compose", cite("Runbook", "Logs are kept for 30 days."))
-    await scene.asks(QUESTION)
-    (turn,) = (await scene.memory.recall(scene.key())).turns
+    harness = Harness()
+    await known(harness)
+    harness.script.enqueue("compose", cite("Runbook", "Logs are kept for 30 days."))
+    await harness.asks(QUESTION)
+    (turn,) = (await harness.memory.recall(harness.key())).turns
     assert {one.title for one in turn.citations} == {"Runbook", "Retention"}
     assert "Two sources differ" in turn.answer
 
 
 async def test_an_answer_whose_sources_agree_says_nothing_of_it() -> None:
-    scene = Scene()
-    await scene.knows("Logs are kept for 90 days.", title="Runbook", dated="2024-05-02")
-    await scene.knows("Logs are kept for ninety days.", title="Retention", dated="2026-03-09")
-    scene.script.enqueue("compose", cite("Runbook", "Logs are kept for 90 days."))
-    answer = (await scene.asks(QUESTION)).answer
+    harness = Harness()
+    await harness.knows("Logs are kept for 90 days.", title="Runbook", dated="2024-05-02")
+    await harness.knows("Logs are kept for ninety days.", title="Retention", dated="2026-03-09")
+    harness.script.enqueue("compose", cite("Runbook", "Logs are kept for 90 days."))
+    answer = (await harness.asks(QUESTION)).answer
     assert answer.dispute is None
     assert answer.text == "Logs are kept for 90 days. [1]"
 
@@ -105,10 +105,10 @@ async def test_an_answer_comes_as_it_was_where_comparing_fails(
         raise ValueError("A fault of ours.")
 
     monkeypatch.setattr(shown, "find_disagreement", fail)
-    scene = Scene()
-    await known(scene)
-    scene.script.enqueue("compose", cite("Runbook", "Logs are kept for 30 days."))
-    answer = (await scene.asks(QUESTION)).answer
+    harness = Harness()
+    await known(harness)
+    harness.script.enqueue("compose", cite("Runbook", "Logs are kept for 30 days."))
+    answer = (await harness.asks(QUESTION)).answer
     assert answer.text == "Logs are kept for 30 days. [1]"
     assert answer.dispute is None
     assert "no_disputes" in caplog.messages

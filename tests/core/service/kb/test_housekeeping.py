@@ -1,6 +1,6 @@
 """What takes room and is of no use any more goes by itself, and is not looked for at every tick of the clock.
 
-Orphaned passages have scenes of their own, in ``tests/core/ingestion/test_orphans.py``.
+Orphaned passages have tests of their own, in ``tests/core/ingestion/test_orphans.py``.
 """
 
 import pytest

@@ -18,7 +18,7 @@ from core.ports.platform import Notice, ReadersToday
 from core.service.standing_answers.checks import AnswerCheck
 from core.service.standing_answers.notices import NoticePreview
 from core.service.standing_answers.service import StandingAnswers
-from tests.core.scene import ALICE, Scene
+from tests.core.harness import ALICE, Harness
 from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.processes import InProcessNamedLeases
 from tests.fakes.memory.stores import InProcessChannelSettingsStore
@@ -121,11 +121,11 @@ class Company:
     """All that outlives a process."""
 
     def __init__(self) -> None:
-        self.scene = Scene()
-        self.clock = self.scene.clock
+        self.harness = Harness()
+        self.clock = self.harness.clock
         self.fuse = Fuse()
         self.settings = InProcessChannelSettingsStore()
-        self.message_states = MortalStore(self.scene.state)
+        self.message_states = MortalStore(self.harness.state)
         self.message_states.fuse = self.fuse
         self.post = Post(self.settings, self.fuse)
         self.leases = InProcessNamedLeases(self.clock)
@@ -142,13 +142,13 @@ class Company:
         grants: Sequence[str] = (),
     ) -> None:
         """Make this the visible version of a document of one passage."""
-        await self.scene.catalog.save_base(KnowledgeBase(base, "", frozenset(grants)))
-        await publish(self.scene, text, version, title=title, base=base)
+        await self.harness.catalog.save_base(KnowledgeBase(base, "", frozenset(grants)))
+        await publish(self.harness, text, version, title=title, base=base)
 
     async def asks(self, question: str = QUESTION, *, thread: str = "t", by: Person = ALICE) -> None:
         """Somebody asks in the channel, and reads the answer."""
         audience = Audience(self.post.grants | {by.id}, public=True)
-        await self.scene.asks(question, thread=thread, by=by, audience=audience)
+        await self.harness.asks(question, thread=thread, by=by, audience=audience)
         self.clock.advance(1)
 
     async def switches(self, on: bool = True) -> None:
@@ -157,16 +157,16 @@ class Company:
 
     def check(self) -> AnswerCheck:
         """What asks again."""
-        deps = self.scene.question_service._agent._deps
-        return AnswerCheck(Agent(deps), self.scene.catalog, self.scene.index, self.clock)
+        deps = self.harness.question_service._agent._deps
+        return AnswerCheck(Agent(deps), self.harness.catalog, self.harness.index, self.clock)
 
     def process(self) -> StandingAnswers:
         """One more process."""
         self._processes += 1
         return StandingAnswers(
             check=self.check(),
-            questions=self.scene.questions,
-            memory=self.scene.memory,
+            questions=self.harness.questions,
+            memory=self.harness.memory,
             settings=self.settings,
             message_states=self.message_states,
             leases=self.leases,
@@ -177,18 +177,18 @@ class Company:
 
     async def preview(self) -> str:
         """What an admin is shown."""
-        preview = NoticePreview(self.check(), self.scene.questions, self.scene.memory)
-        return await preview.text(self.scene.key(""), Audience(self.post.grants), ChannelSettings())
+        preview = NoticePreview(self.check(), self.harness.questions, self.harness.memory)
+        return await preview.text(self.harness.key(""), Audience(self.post.grants), ChannelSettings())
 
 
 async def publish(
-    scene: Scene, text: str, version: str, *, title: str = "Refund policy", base: str = "default"
+    harness: Harness, text: str, version: str, *, title: str = "Refund policy", base: str = "default"
 ) -> None:
     """Make this the visible version of a document of one passage, as an ingest does."""
     source = f"{title}.md"
     document = Document(document_id_of(base, source), base, source, title, version, "text/markdown", 1)
     passage = Passage(f"{document.id}{version}", base, document.id, version, "s", 0, title, text, source=source)
     passage = replace(passage, dated="2026-01-01")
-    await scene.index.add([passage], await vectors_of([passage], scene.encoder))
-    await scene.catalog.publish(document)
-    await scene.index.remove(document.id, keep_version=version)
+    await harness.index.add([passage], await vectors_of([passage], harness.encoder))
+    await harness.catalog.publish(document)
+    await harness.index.remove(document.id, keep_version=version)

@@ -13,7 +13,7 @@ from core.model.inquiry import DailyLimits, Inquiry
 from core.ports.usage import DailyBudget
 from core.service.standing_answers.records import FollowedRecord, MutedNotices, toggle_notices
 from core.service.standing_answers.service import MOST_CHECKED
-from tests.core.scene import ALICE, BOB
+from tests.core.harness import ALICE, BOB
 from tests.core.service.standing_answers.company import FOURTEEN, QUESTION, THIRTY, Company, Killed
 
 DAY = 86_400.0
@@ -206,9 +206,9 @@ async def test_what_was_taken_out_is_not_quoted(company: Company) -> None:
     process = company.process()
     await process.look()
     await company.publishes(THIRTY, "v1", title="Another policy")
-    for document in await company.scene.catalog.documents(frozenset({"default"})):
+    for document in await company.harness.catalog.documents(frozenset({"default"})):
         if document.title == "Refund policy":
-            await company.scene.catalog.withdraw(document.id)
+            await company.harness.catalog.withdraw(document.id)
     assert await process.look() == 0
     assert not any("14 days" in value for kept in _standing(company).values() for value in kept.values())
 
@@ -233,7 +233,7 @@ async def test_an_unreachable_platform_is_tried_again_a_refusal_is_not(company: 
 async def test_forgetting_a_person_removes_what_is_followed(company: Company) -> None:
     process = company.process()
     await process.look()
-    await company.scene.memory.forget_person(ALICE.id)
+    await company.harness.memory.forget_person(ALICE.id)
     await company.publishes(THIRTY, "v2")
     assert await process.look() == 0
     assert not any("14 days" in value for kept in _standing(company).values() for value in kept.values())
@@ -256,11 +256,11 @@ async def test_at_most_200_answers_are_asked_again_a_day(company: Company) -> No
         await company.asks(thread=f"t{number}", by=Person(f"test:p{number}"))
     process = company.process()
     await process.look()
-    asked = len(company.scene.script.calls_of("understand"))
+    asked = len(company.harness.script.calls_of("understand"))
     await company.publishes(THIRTY, "v2")
     await process.look()
     await process.look()
-    assert len(company.scene.script.calls_of("understand")) - asked == MOST_CHECKED
+    assert len(company.harness.script.calls_of("understand")) - asked == MOST_CHECKED
     company.clock.advance(DAY)
     await process.look()
     assert len(company.post.sent) == MOST_CHECKED + 6
@@ -328,7 +328,7 @@ async def test_what_is_kept_is_written_again_while_nothing_changes(company: Comp
     await process.look()
     now = company.clock.now().timestamp()
     (muted,) = await company.message_states.read_entries(MutedNotices(name=""))
-    followed = await company.message_states.read_entries(FollowedRecord(channel=str(company.scene.key("")), trace=""))
+    followed = await company.message_states.read_entries(FollowedRecord(channel=str(company.harness.key("")), trace=""))
     assert muted.at == now
     assert [one.answer.kept_at for one in followed if one.answer] == [now] * on
 
@@ -398,4 +398,4 @@ async def test_a_preview_keeps_to_what_the_channel_reads(company: Company) -> No
 
 
 def _standing(company: Company) -> dict[tuple[str, str], dict[str, str]]:
-    return {at: kept for at, kept in company.scene.state.records.items() if "standing" in at[0]}
+    return {at: kept for at, kept in company.harness.state.records.items() if "standing" in at[0]}

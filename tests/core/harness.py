@@ -1,4 +1,4 @@
-"""A whole assistant in this process, with a scripted reasoner: what scenes of the loop are played on."""
+"""A whole assistant in this process, with a scripted reasoner: what tests of the loop are played on."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
@@ -109,7 +109,7 @@ class Told:
         return shown
 
 
-class Scene:
+class Harness:
     """One installation: documents, a reasoner, people and their threads."""
 
     def __init__(
@@ -226,18 +226,18 @@ def within(**limits: float) -> dict[Profile, Limits]:
     return {profile: replace(limit, **limits) for profile, limit in PROFILE_LIMITS.items()}  # type: ignore[arg-type]
 
 
-def user_actions(scene: Scene, proposals: InProcessProposalStore | None = None) -> UserActions:
-    """What people may do with the answers of a scene."""
+def user_actions(harness: Harness, proposals: InProcessProposalStore | None = None) -> UserActions:
+    """What people may do with the answers of a test."""
     return UserActions.build(
-        memory=scene.memory,
-        trace_store=scene.trace_store,
-        catalog=scene.catalog,
-        feedback=InProcessFeedbackStore(scene.state),
+        memory=harness.memory,
+        trace_store=harness.trace_store,
+        catalog=harness.catalog,
+        feedback=InProcessFeedbackStore(harness.state),
         settings_store=InProcessChannelSettingsStore(),
         audit=InProcessAudit(),
-        inbox=InProcessInbox(scene.state),
-        message_states=InProcessMessageStateStore(scene.state),
-        checkpoints=scene.checkpoints,
+        inbox=InProcessInbox(harness.state),
+        message_states=InProcessMessageStateStore(harness.state),
+        checkpoints=harness.checkpoints,
         defaults=ChannelSettings(),
-        disputes=DisputeReports(proposals or InProcessProposalStore(scene.state), scene.clock),
+        disputes=DisputeReports(proposals or InProcessProposalStore(harness.state), harness.clock),
     )

@@ -33,7 +33,7 @@ async def driver(request: pytest.FixtureRequest) -> AsyncIterator[PlatformDriver
 @pytest.fixture
 async def bot(driver: PlatformDriver) -> AsyncIterator[Bot]:
     bot = Bot(driver)
-    await bot.scene.knows(REFUNDS, title="Refund policy")
+    await bot.harness.knows(REFUNDS, title="Refund policy")
     async with bot.running():
         yield bot
     assert driver.broken_rules == []
@@ -131,7 +131,7 @@ async def test_a_mention_with_why_tells_its_writer_how_the_last_answer_came_abou
 async def test_what_is_suggested_below_an_answer_is_asked_once_by_the_person_who_presses_it(
     bot: Bot, driver: PlatformDriver
 ) -> None:
-    await bot.scene.knows(*CARDS, title="Cards", headings=("Credit cards", "Gift cards", "Lost cards"))
+    await bot.harness.knows(*CARDS, title="Cards", headings=("Credit cards", "Gift cards", "Lost cards"))
     await driver.configure(bot.user_actions, follow_ups="yes")
     bot.reasoner.enqueue("compose", "Refunds are paid within 14 days [1].")
     said = await driver.says("alice", "how long do refunds to cards take?")
@@ -154,7 +154,7 @@ async def test_what_is_suggested_below_an_answer_is_asked_once_by_the_person_who
 async def test_what_is_suggested_below_a_private_answer_is_answered_as_privately(
     bot: Bot, driver: PlatformDriver
 ) -> None:
-    await bot.scene.knows(*CARDS, title="Cards", headings=("Credit cards", "Gift cards", "Lost cards"))
+    await bot.harness.knows(*CARDS, title="Cards", headings=("Credit cards", "Gift cards", "Lost cards"))
     await driver.configure(bot.user_actions, follow_ups="yes", reply_style="private")
     bot.reasoner.enqueue("compose", "Refunds are paid within 14 days [1].")
     said = await driver.says("alice", "how long do refunds to cards take?")
@@ -267,7 +267,7 @@ async def test_quotes_of_knowledge_that_was_closed_since_are_withheld(bot: Bot, 
 
 async def test_a_checkpoint_waits_for_its_asker_and_goes_on_after_a_restart(driver: PlatformDriver) -> None:
     bot = Bot(driver)
-    await bot.scene.knows(REFUNDS, title="Refund policy")
+    await bot.harness.knows(REFUNDS, title="Refund policy")
     bot.reasoner.enqueue("understand", AskBack("Which refunds?", ("How long do refunds take?", "Who pays refunds?")))
     async with bot.running():
         said = await driver.says("alice", "refunds?")
@@ -323,7 +323,7 @@ async def test_a_checkpoint_nobody_answers_ends_by_itself(bot: Bot, driver: Plat
     await driver.configure(bot.user_actions, sources_first="yes", checkpoints="sources_first")
     said = await driver.says("alice", "how long do refunds take?")
     await driver.reply(said, containing="sources first")
-    bot.scene.clock.advance(3_600)
+    bot.harness.clock.advance(3_600)
     await driver.reply(said, containing="Nobody chose")
     assert len(await driver.replies(said)) == 1
     assert bot.reasoner.calls_of("compose") == []
@@ -394,7 +394,7 @@ async def test_the_same_event_four_times_at_once_is_one_answer(bot: Bot, driver:
 
 async def test_a_question_outlives_the_process_that_heard_it(driver: PlatformDriver) -> None:
     bot = Bot(driver)
-    await bot.scene.knows(REFUNDS, title="Refund policy")
+    await bot.harness.knows(REFUNDS, title="Refund policy")
     bot.reasoner.hold()
     async with bot.crashing():
         said = await driver.says("alice", "how long do refunds take?")
@@ -470,7 +470,7 @@ async def test_other_bots_are_not_answered(bot: Bot, driver: PlatformDriver) -> 
 async def test_a_bot_that_is_allowed_by_name_gets_one_reply_and_no_conversation(driver: PlatformDriver) -> None:
     bot = Bot(driver)
     bot.more["allowed_bots"] = ["deploybot"]
-    await bot.scene.knows(REFUNDS, title="Refund policy")
+    await bot.harness.knows(REFUNDS, title="Refund policy")
     async with bot.running():
         said = await driver.bot_says("deploybot", "how long do refunds take?")
         await driver.reply(said, containing=REFUNDS)
@@ -485,7 +485,7 @@ LONG = f"Here it is [1].\n\n```python\ndef all_of_it():\n{LINES}\n```\n\nAnd so 
 
 
 async def test_a_long_answer_is_split_without_breaking_its_code(bot: Bot, driver: PlatformDriver) -> None:
-    await bot.scene.knows(LONG.replace(" [1]", ""), title="All of it")
+    await bot.harness.knows(LONG.replace(" [1]", ""), title="All of it")
     bot.reasoner.enqueue("compose", [LONG[n : n + 900] for n in range(0, len(LONG), 900)])
     said = await driver.says("alice", "show me all of it?")
     await driver.reply(said, containing="And so it ends [1]")
@@ -503,7 +503,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 1_000])
 async def test_no_text_of_a_model_calls_anybody_however_it_is_cut(bot: Bot, driver: PlatformDriver, cut: int) -> None:
-    await bot.scene.knows(HOSTILE.replace(" [1]", ""), title="Whom to ask")
+    await bot.harness.knows(HOSTILE.replace(" [1]", ""), title="Whom to ask")
     bot.reasoner.pause = 0.02
     bot.reasoner.enqueue("compose", [HOSTILE[n : n + cut] for n in range(0, len(HOSTILE), cut)])
     said = await driver.says("alice", "whom should I ask?")
@@ -513,7 +513,7 @@ async def test_no_text_of_a_model_calls_anybody_however_it_is_cut(bot: Bot, driv
 
 
 async def test_a_document_with_a_hostile_title_calls_nobody(bot: Bot, driver: PlatformDriver) -> None:
-    await bot.scene.knows("Invoices are paid by <!here> within a week.", title="<!channel> *read* @everyone")
+    await bot.harness.knows("Invoices are paid by <!here> within a week.", title="<!channel> *read* @everyone")
     said = await driver.says("alice", "when are invoices paid?")
     answer = await driver.reply(said, containing="Show quotes")
     await driver.presses("alice", answer, "Show quotes")
@@ -534,7 +534,7 @@ async def test_it_says_when_the_documents_do_not(bot: Bot, driver: PlatformDrive
     await driver.configure(bot.user_actions, checkpoints="")
     said = await driver.says("alice", "who won the cup?")
     await driver.reply(said, containing="I couldn't find this")
-    turns = [turn for record in bot.scene.state.threads.values() for turn in record.turns]
+    turns = [turn for record in bot.harness.state.threads.values() for turn in record.turns]
     assert [turn.outcome for turn in turns] == [Outcome.ABSTAINED]
 
 
@@ -565,7 +565,7 @@ async def test_forgetting_a_thread_is_for_its_asker(bot: Bot, driver: PlatformDr
     assert done is not None
     assert "deleted" in done.text
     assert "&lt;" not in done.text  # a link to the thread, not its source
-    assert not any(record.turns for record in bot.scene.state.threads.values())
+    assert not any(record.turns for record in bot.harness.state.threads.values())
 
 
 async def test_help_says_how_to_ask(bot: Bot, driver: PlatformDriver) -> None:
@@ -593,7 +593,7 @@ async def test_settings_are_for_admins_and_hold_from_the_next_question(bot: Bot,
 
 
 async def test_evidence_is_bounded_by_who_can_read_the_channel(bot: Bot, driver: PlatformDriver) -> None:
-    await bot.scene.knows("The canary sings at dawn.", title="Secret", base="secret", grants=frozenset({"nobody"}))
+    await bot.harness.knows("The canary sings at dawn.", title="Secret", base="secret", grants=frozenset({"nobody"}))
     said = await driver.says("alice", "when does the canary sing?")
     answer = await driver.reply(said, containing="Show quotes")
     assert "dawn" not in answer.text

@@ -1,4 +1,4 @@
-"""Every scene that is played on all platforms, on Discord."""
+"""Every test that is played on all platforms, on Discord."""
 
 from collections.abc import AsyncIterator
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.e2e.discord_driver import DiscordDriver
 from tests.e2e.driver import PlatformDriver
-from tests.e2e.test_scenes import *  # noqa: F403 - the scenes themselves
+from tests.e2e.test_both_platforms import *  # noqa: F403 - the tests themselves
 from tests.fakes.discord import SPECIFICATION, FakeDiscord
 
 pytestmark = [

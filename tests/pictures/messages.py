@@ -72,7 +72,7 @@ async def _run(env: Mapping[str, str], *words: str) -> None:
 # --- Slack
 
 
-async def slack_scenes() -> list[Shown]:
+async def slack_messages() -> list[Shown]:
     """An answer, a checkpoint, an abstention, a job's card, the Home tab and the settings of a channel."""
     async with FakeSlack() as slack:
         async with serving(slack.environment()):
@@ -132,7 +132,7 @@ async def _slack_settings(slack: FakeSlack) -> Shown:
 # --- Discord
 
 
-async def discord_scenes() -> list[Shown]:
+async def discord_messages() -> list[Shown]:
     """An answer, a checkpoint, an abstention, a job's card, and the settings of a channel."""
     async with FakeDiscord() as discord:
         async with serving(discord.environment()):

@@ -1,4 +1,4 @@
-"""A small office with two documents, and the inquiries that scenes ask there."""
+"""A small office with two documents, and the inquiries that tests ask there."""
 
 import json
 from collections.abc import AsyncIterator
