@@ -59,7 +59,7 @@ def context(thread: Thread) -> str:
     return "\n".join(f"{one.author}: {one.text}" for one in thread.context)
 
 
-CASES: dict[str, tuple[Played, Callable[[str, Thread], bool]]] = {
+PLAYS: dict[str, tuple[Played, Callable[[str, Thread], bool]]] = {
     "d01_embed_title_fields_context": (
         alert_in_a_channel,
         lambda _, thread: "alerts: Disk full on db-7" in context(thread) and "Runbook: RB-12" in context(thread),
@@ -89,7 +89,7 @@ def reported() -> list[dict[str, Any]]:
 async def test_reported_chats_are_read_as_people_see_them(discord: FakeDiscord, office: Office) -> None:
     wrong = []
     for case in reported():
-        play, is_right = CASES[case["id"]]
+        play, is_right = PLAYS[case["id"]]
         await discord.reply_to(await play(discord))
         inquiry, thread = office.script.calls_of("understand")[-1].given[:2]
         if not is_right(inquiry.question, thread):
