@@ -29,7 +29,7 @@ from core.service.answer_wish import (
 )
 
 LONGEST_COMMAND = 4  # words
-LEAST_WISH = 0.7  # how likely a line must want an answer of ours
+LEAST_WISH = 0.7  # minimum probability that a message wants our answer
 LEAST_WISH_PUT_TO_US = 0.55  # silence is worse here: it addresses us, or answers our question
 LEAST_SUBJECT = 2  # meaningful words that a question needs without earlier context
 
@@ -55,7 +55,7 @@ _YOU = re.compile(
     r"|tú|usted(?:es)?|vosotros|tus?|te|os|he|him|his|she|her"
     r"|ihn|ihm)\b|\b\w+(?:st du|-tu|-vous)\b|(?i:shall we|should we|let['’]?s)\b"
 )
-_THEY = re.compile(r"(?i)\b(?:they|them|their)\b")  # people, unless the asker goes on about what we answered
+_THEY = re.compile(r"(?i)\b(?:they|them|their)\b")  # people, unless the asker continues with our answer's subject
 _OUR_NAME = "footnote"
 _NAME_LIKENESS = 0.85  # of a misspelled name
 _NAME = re.compile(  # our name, perhaps misspelled or as an unresolved mention

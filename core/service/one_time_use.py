@@ -71,7 +71,7 @@ class OneTimeUses:
         if (kept is not None and not lost) or not await self.message_states.exchange(kept or use, mine):
             raise AlreadyDone(refusal)
         try:
-            await self.message_states.save(mine)  # the exchange kept what it changed alone
+            await self.message_states.save(mine)  # the exchange stored only what it changed
             yield
         except BaseException:
             with suppress(FootnoteError):

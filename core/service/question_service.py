@@ -185,8 +185,8 @@ class QuestionService:
 
     async def _pursue_new(self, question: Question, record: ThreadRecord) -> AsyncGenerator[AgentEvent, None]:
         async with AsyncExitStack() as stack:
-            # A few at a time until their first step is on its way: of fifty that come at once all would otherwise be
-            # half begun together, and the first sign of the last be twice as late.
+            # Start a few at a time, until each shows its first step. Otherwise fifty questions at once would all be
+            # half started, and the last one's first sign would come twice as late.
             async with self._beginning:
                 run = self._pursue(
                     await self._inquiry(question, record), self._thread(question, record), question.fence
@@ -334,8 +334,8 @@ class QuestionService:
         if not isinstance(event, AnswerDelta):
             traced = TracedEvent(self._clock.now().timestamp(), event)
             if isinstance(event, AgentStarted | FinalEvent):
-                # The first event and the last say whose trace it is: a minute lies between them, and it is
-                # kept for days. With each of a dozen events it was half of what recording costs.
+                # Only the first and the last event record the owner. They are a minute apart, and the trace is
+                # kept for days. Recording it with each of a dozen events doubled the cost.
                 whose = {"person_id": inquiry.asker.id, "thread": str(inquiry.thread)}
                 await self._trace_store.record(inquiry.id, [traced], **whose)
             else:

@@ -19,7 +19,7 @@ from core.service.leases import pause
 
 LASTING = timedelta(seconds=60)
 ANNOUNCE_SECONDS = 15.0
-JOINING = "joining"  # the lease under which one process at a time compares itself with the others
+JOINING = "joining"  # the lease that lets one process at a time compare itself with the others
 JOIN_SECONDS = 30.0
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from bisect import bisect_left
 
 # A fence line too long to leave room for content does not count as a fence.
 _FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,12}|~{3,12})(?P<info>[^`~\n][^`\n]{0,23}|)$")
-# What may not be cut: a run of citation markers, a Markdown link, an inline code span, a character entity.
+# Never cut: a run of citation markers, a Markdown link, an inline code span, a character entity.
 _WHOLE = re.compile(r"(?:\s?\[\d{1,4}\])+|\[[^\]\n]{0,300}\]\([^)\s]{1,2000}\)|`[^`\n]{1,200}`|&[a-z]{2,6};")
 _LONGEST_WHOLE = 2_400  # characters
 # Where to cut, the best first: a paragraph, a line, a sentence, a word.

@@ -24,7 +24,7 @@ _BEFORE = (
 _ONE = r"(?:one|option|choice|reading|möglichkeit|auswahl|opci[oó]n)"
 _AFTER = rf"(?:\s+{_ONE})*(?:[\s,]+{_PLEASE})?"
 _NUMBER = r"(?:number|no\.?|nr\.?|nummer|num[eé]ro|n[uú]mero|option|choice|opci[oó]n|#)"
-# The number of a choice in words, English, German, French and Spanish; the last counts from the end.
+# The numbers of choices in English, German, French and Spanish words; `_LAST` counts from the end.
 _NUMBERS = (
     r"first|one|erste[rns]?|eins|premi[eè]re?|primer[oa]?|uno",
     r"second|two|zweite[rns]?|zwei|deuxi[eè]me|seconde?|deux|segund[oa]|dos",

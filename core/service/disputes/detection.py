@@ -19,7 +19,7 @@ from core.values import Kind, Value
 from core.values.arithmetic import same
 
 ABOUT_IT = 0.3  # share of the question's words that both statements have
-FEWEST = 2  # words that both have, or one that the question has as well
+FEWEST = 2  # words that both share; one is enough if it is in the question
 PREFIX = 5  # letters that a verb and its noun share
 MOST_PASSAGES = 40
 MOST_FILLER = 3  # words of a name, a place or a tool
@@ -113,7 +113,7 @@ def disagree(question: str, one: Statement, other: Statement, asked: frozenset[s
     mine, theirs = _left_over(one, other, asked), _left_over(other, one, asked)
     if not mine and not theirs:
         return differs == 1
-    if not (mine and theirs):  # a name that the other's title has as well
+    if not (mine and theirs):  # a name that is also in the other's title
         mine, theirs = _left_over(one, other, asked, strictly=True), _left_over(other, one, asked, strictly=True)
     return not differs and _other_name(question, one, mine, other, theirs)
 

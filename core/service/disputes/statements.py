@@ -15,7 +15,7 @@ from core.values.units import UNITS
 
 PARTICIPLE = 6  # letters from which a German stem's "ge" counts as a prefix
 _SNOWBALL = {"en": "english", "de": "german", "fr": "french", "es": "spanish"}
-# Words that carry no subject of their own: light verbs, quantifiers, limits, permission.
+# Words that name no subject: light verbs, quantifiers, limits, permission.
 _LIGHT = frozenset(
     """employ possible maximum minimum max currently all each every per allow allowed permit permitted entitled limit
     limited receive received pay paid charge charged use used uses keep kept hold held holds take takes place placed

@@ -18,7 +18,7 @@ else:
     Groups = object
 
 # The distance at which groups end, and how many questions a mean needs: research/measure/question_groups.py, taken
-# from research/questions/gaps/calibration.tsv (V-measure .934 at .74 against .921 at best without taking the mean off).
+# from research/questions/gaps/calibration.tsv (V-measure .934 at .74 against .921 at best without subtracting it).
 DISTANCE = 0.74
 DISTANCE_OF_FEW = 0.64
 ENOUGH = 50

@@ -17,7 +17,7 @@ class GapReason(StrEnum):
     ABSTAINED = "abstained"  # "the documents don't say"
     UNANSWERED = "unanswered"  # a choice was offered, and nobody took it
     DISLIKED = "disliked"  # somebody said that the answer did not help
-    CORRECTED = "corrected"  # somebody said what would have been right
+    CORRECTED = "corrected"  # somebody proposed the right answer
 
 
 class Trend(StrEnum):

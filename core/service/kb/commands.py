@@ -12,7 +12,7 @@ from core.model.incoming_events import IN_THREAD, FileReference, Permissions, Re
 
 MOST_FILES = 10  # of one command
 MOST_PAGES = 500  # below one link
-LARGEST_FILE = 25 * 2**20  # bytes of one file that is handed over in a client
+LARGEST_FILE = 25 * 2**20  # bytes of one file sent in a client
 
 
 class KbVerb(StrEnum):

@@ -111,7 +111,7 @@ class _Naming:
     dry: bool
     folders: dict[str, str] = field(default_factory=dict)  # names of this installation's folders
     names: dict[str, str] = field(default_factory=dict)  # the folders by their names
-    targets: dict[str, str] = field(default_factory=dict)  # the same folders by where links lead
+    targets: dict[str, str] = field(default_factory=dict)  # the same folders by their resolved paths
     kept: list[KeptFolder] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -127,7 +127,7 @@ class _Naming:
         """Return this installation's folders that these documents came from."""
         return {folder for one in documents if self._origin(folder := folder_of(one.origin)) == one.origin}
 
-    # --- which folder a path is in
+    # --- folders of paths
 
     def _call(self, folder: str, name: str) -> None:
         self.folders.pop(self.names.get(name, ""), None)
@@ -155,7 +155,7 @@ class _Naming:
         name = self.folders[folder]
         return NamedFile(path, f"{name}/{inside}" if inside else name, self._origin(folder))
 
-    # --- what a folder is called
+    # --- names of folders
 
     async def settle(self, root: Path, files: Sequence[LocalFile], name: str) -> None:
         """Give a folder, or a single file, its name. Raises DocumentRejected."""

@@ -55,7 +55,7 @@ Guard = Callable[[], Awaitable[None]]
 
 
 class Sync(Protocol):
-    """Goes on with the sync of a connection (``core.service.sync.connections``)."""
+    """Continues the sync of a connection (``core.service.sync.connections``)."""
 
     async def __call__(self, name: str, *, guard: Guard, report: SyncReport, until: float) -> bool:
         """Continue the sync and return whether the round ended."""

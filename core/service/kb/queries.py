@@ -186,7 +186,7 @@ class KnowledgeQueries:
     async def _waiting(self, caller: Caller) -> list[Proposal]:
         return [one for one in await self.proposal_store.proposals() if await self.may_see(one, caller)]
 
-    # --- finding what is meant --------------------------------------------------------------------------------------
+    # --- name resolution --------------------------------------------------------------------------------------------
 
     async def visible(self, caller: Caller) -> Sequence[KnowledgeBase]:
         """Return the bases that the readers of the reply may see."""

@@ -28,7 +28,7 @@ from core.service.kb.summaries import (
     SourceNote,
 )
 
-# --- what a caller looks at
+# --- views
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class ReadersPreview:
 
 ConfirmationView = RemovalPreview | ReadersPreview
 
-# --- what has become of a command
+# --- outcomes of commands
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +313,7 @@ class RefusalReason(StrEnum):
     """Why nothing was done."""
 
     DENIED = "denied"  # this person may not do this
-    NOT_DONE = "not_done"  # it cannot be done as it was asked for
+    NOT_DONE = "not_done"  # the command cannot be done as given
     FAILED = "failed"  # something broke on our side
 
 

@@ -103,7 +103,7 @@ class KnowledgeService:
             return 0
         return waiting.count if waiting is not None else 0
 
-    # --- for clients that have bytes at hand
+    # --- for clients that send bytes
 
     async def ingest_bytes(self, files: AsyncIterable[FileContent], base: str, caller: Caller) -> KbResult:
         """INGEST files whose bytes the client sends. Only for admins."""
@@ -171,7 +171,7 @@ class KnowledgeService:
         name = there.name if there is not None else base
         return [await self.ingestor.preview(_material(file), name) async for file in files]
 
-    # --- for clients that show documents whole
+    # --- for clients that show whole documents
 
     async def documents(self, caller: Caller, base: str = "") -> Sequence[Document]:
         """Return all documents of a base, or of all visible bases. Raises NotFound, StoreUnavailable."""

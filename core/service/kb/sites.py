@@ -20,7 +20,7 @@ from core.ports.job_store import Schedule, SiteStore
 from core.ports.sources import FileStores
 
 SECONDS = 30.0
-"""For one look; a place that takes longer is looked at again a minute later."""
+"""For one check. A slower store is checked again a minute later."""
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ class SiteSync:
         known = {site.link: site for site in await self.store.sites(job.base)}
         before = known.get(job.reference, Site(job.base, job.reference))
         if before.synced_by == job.id:
-            return  # it was killed just before its end
+            return  # the job was killed just before its end
         now = count_sync(before, job)
         for source in missed_pages(before, now):
             await guard()

@@ -62,7 +62,7 @@ class BaseSummary:
     documents: int
     passages: int
     readers: Readers | None = None
-    confirm: OfferedCommand | None = None  # of one that is closed, for an admin
+    confirm: OfferedCommand | None = None  # set for an admin if the base is closed
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +154,8 @@ class ProposalSummary:
 
     id: str
     title: str
-    base: str  # empty: the admin who approves it says where
-    by: str  # the name of the one who proposed it
+    base: str  # empty: the approving admin names the base
+    by: str  # the proposer's name
     at: datetime
     beginning: str
     permalink: str | None = None

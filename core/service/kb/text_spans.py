@@ -13,7 +13,7 @@ class Style(StrEnum):
     STRONG = "strong"
     CODE = "code"
     LINK = "link"  # the text is an address that may be followed
-    PRINCIPAL = "principal"  # the text is a channel, role, group or person as grants name them
+    PRINCIPAL = "principal"  # the text is a reader as grants name it: a channel, role, group or person
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ ADD_AGAIN = "To update one, add the new file or conversation under the same name
 CLOSED = "Redis lost some of what it knew. Confirm that these readers are right, and they can read again."
 KEPT_A_WEEK = "You can restore it within 7 days."
 
-# --- lists and what is around them
+# --- lists
 
 
 def heading(view: ListView) -> str:

@@ -35,7 +35,7 @@ MOST_DOCUMENTS = 50_000  # of one connection
 RETRY = timedelta(minutes=5)  # after a failure without a time for the retry
 MOST_PAGES = 100_000  # of one listing; gives up on a source that never ends
 NOT_UNDERSTOOD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What a connector raises over an answer of another shape than its interface says."""
+"""What a connector raises when a response does not match its interface."""
 
 T = TypeVar("T")
 
