@@ -1,4 +1,4 @@
-"""The loop: understand -> gather -> decide -> compose -> verify, until it ends in exactly one outcome."""
+"""The agent loop: understand -> gather -> decide -> compose -> verify. Each run ends in exactly one outcome."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -27,20 +27,20 @@ STEPS: dict[Phase, Step] = {
     Phase.VERIFY: verify,
 }
 SEARCHING = frozenset({Phase.UNDERSTAND, Phase.GATHER, Phase.DECIDE})
-NEVER = 2.0  # no passage scores this: everything is graded before it is written from
-RESERVED_SHARE = 0.25  # of an answer's tokens and money is kept from the searching, to write and check with
+NEVER = 2.0  # no passage scores this, so every passage is graded before it is used
+RESERVED_SHARE = 0.25  # share of tokens and money that searching must leave for writing and checking
 
 
 class Agent:
-    """Loop over the five steps, without state between inquiries."""
+    """Stateless loop over the five steps."""
 
     def __init__(self, deps: AgentDeps, limits: dict[Profile, Limits] | None = None) -> None:
-        """Work with these tools, within these caps by profile."""
+        """Use these dependencies, within the caps of each profile."""
         self._deps = deps
         self._limits = limits or PROFILE_LIMITS
 
     def by_quotes(self) -> "Agent":
-        """Return the same agent with quotes alone, where a model writes otherwise: what it is compared with."""
+        """Return this agent with its quoting fallback in place of a model. Comparisons use it as the baseline."""
         deps = self._deps
         return Agent(
             replace(deps, reasoner=deps.quote_fallback or deps.reasoner, quote_fallback=None, confident=NEVER),
@@ -48,11 +48,11 @@ class Agent:
         )
 
     def without_shortcut(self) -> "Agent":
-        """Return the same agent that grades whatever it writes from, also where a first search looks good enough."""
+        """Return this agent without the fast path: it grades all evidence, even after a good first search."""
         return Agent(replace(self._deps, confident=NEVER), self._limits)
 
     def run(self, inquiry: Inquiry, thread: Thread) -> Run:
-        """Return a run of an inquiry, new or taken up again where it was parked."""
+        """Return a run of a new or a parked inquiry."""
         meter = Meter(
             self._limits[inquiry.policy.profile],
             self._deps.clock,
@@ -63,11 +63,11 @@ class Agent:
         return Run(self._deps, inquiry, thread.readable_by(inquiry.scope), meter)
 
     def meter(self) -> Meter:
-        """Return a meter for work beside an inquiry: a summary."""
+        """Return a meter for work outside an inquiry, such as a summary."""
         return Meter(self._limits[Profile.BALANCED], self._deps.clock, prices=self._deps.prices)
 
     async def check(self, inquiry: Inquiry, draft: str) -> tuple[Verdict, Meter]:
-        """Judge a draft by all evidence of the inquiry, as the last step does; nothing is repaired or struck."""
+        """Judge a draft against all evidence of the inquiry, as the verify step does, but repair and strike nothing."""
         run = self.run(inquiry, Thread(inquiry.thread))
         run.draft, run.composed_from = draft, tuple(inquiry.library)
         verdicts = [one.verdict for one in await judge_draft(run) if one.counts]
@@ -78,7 +78,7 @@ class Agent:
     async def pursue(self, run: Run) -> AsyncGenerator[AgentEvent, None]:
         """Stream the run's events. The last one is its outcome: completed, a checkpoint, or failed.
 
-        Raises StoreUnavailable, which is no outcome: who keeps the question tries again when the store is back.
+        Raises StoreUnavailable, which is not an outcome: the caller keeps the question and retries later.
         """
         inquiry = run.inquiry
         yield AgentStarted(

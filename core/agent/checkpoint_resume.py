@@ -1,4 +1,4 @@
-"""What a pressed choice does to a parked inquiry: a pure function from one inquiry to the next."""
+"""Resuming a parked inquiry after a person's choice, as a pure function from one inquiry to the next."""
 
 from dataclasses import replace
 
@@ -8,9 +8,9 @@ from core.ports.memory import ParkedInquiry
 
 
 def resume_inquiry(parked: ParkedInquiry, choice: Choice, text: str = "") -> Inquiry:
-    """Return the inquiry to pursue after this choice; ``text`` is what was typed where the choice asks for it."""
+    """Return the inquiry to continue with after this choice. ``text`` is what the person typed, if the choice asks."""
     inquiry = parked.inquiry
-    if choice.id == ChoiceId.STOP:  # it can be typed at every card
+    if choice.id == ChoiceId.STOP:  # people can type "stop" at every checkpoint
         return _compose_now(inquiry, choice)
     match parked.checkpoint.kind:
         case CheckpointKind.LONG_SEARCH:
@@ -50,12 +50,12 @@ def _after_nothing(inquiry: Inquiry, choice: Choice) -> Inquiry:
 
 
 def _compose_now(inquiry: Inquiry, choice: Choice) -> Inquiry:
-    """Answer from what is there, unless the person wants none."""
+    """Answer from the evidence found so far, unless the person stopped the question."""
     return replace(inquiry, phase=Phase.COMPOSE, closing=True, stopped=choice.id == ChoiceId.STOP)
 
 
 def _all_readings(inquiry: Inquiry) -> Inquiry:
-    """Nobody chose: answer from what was found for all readings, and search for each where nothing was yet."""
+    """Without a choice, answer from the evidence for all readings. If there is none, search for each reading."""
     if inquiry.library.items_found():
         return replace(inquiry, phase=Phase.COMPOSE, closing=True)
     readings = inquiry.plan.options if isinstance(inquiry.plan, AskBack) else ()
@@ -69,7 +69,7 @@ def _after_clarify(inquiry: Inquiry, choice: Choice, text: str) -> Inquiry:
     if not question:
         return _all_readings(inquiry)
     plan = Investigate(question, (question,), "the asker said which one")
-    # The grades were for a question that meant several things; what bears on this one is found and graded again.
+    # The grades belong to the ambiguous question, so search and grade again for the chosen reading.
     known = inquiry.library.carry_over()
     reading = choice.label if choice.value else said
     proposals = (SearchKnowledge(question),)

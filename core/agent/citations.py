@@ -1,9 +1,9 @@
-"""From ``[evidence id]`` in a draft to ``[n]`` in what a person sees, also while it streams.
+"""Conversion of ``[evidence id]`` markers in a draft to the ``[n]`` that a person sees, also while it streams.
 
-Numbers count from 1 in the order of first mention. A marker that names nothing known is dropped, with the space before
-it. Then links that were not retrieved as a source are dropped (``core.model.answer_links``): after the markers, since
-an address can contain a marker. A streamed prefix never shows half a marker or half a link: what may still become one
-is held back.
+Numbers count from 1 in the order of first mention. A marker of unknown evidence is dropped, with the space before it.
+Then links that were not retrieved as a source are dropped (``core.model.answer_links``). Markers come first because an
+address can contain one. A streamed prefix never shows half a marker or half a link: the renderer holds back text that
+may still become one.
 """
 
 import re
@@ -26,21 +26,21 @@ from core.retrieval.quotes import quote_for
 
 
 class Numbering:
-    """Evidence ids to the numbers of one answer."""
+    """Mapping from evidence ids to the citation numbers of one answer."""
 
     def __init__(self, library: EvidenceLibrary) -> None:
-        """Start with no number given to any evidence of this library."""
+        """Start without any number assigned."""
         self._library = library
         self._numbers: dict[int, int] = {}
 
     @property
     def order(self) -> tuple[Evidence, ...]:
-        """The evidence numbered so far; its place plus one is its number."""
+        """Evidence in citation order: the number of an item is its index plus one."""
         found = (self._library.get(evidence_id) for evidence_id in self._numbers)
         return tuple(item for item in found if item is not None)
 
     def render(self, text: str) -> str:
-        """Return the text with evidence ids replaced by numbers, and what names nothing dropped."""
+        """Return the text with evidence ids replaced by numbers, and unknown ids dropped."""
         return MARKER.sub(self._marker, text)
 
     def _marker(self, match: re.Match[str]) -> str:
@@ -51,16 +51,16 @@ class Numbering:
 
 
 class CitationRenderer:
-    """Renderer of pieces of a draft into pieces that are safe to show."""
+    """Streaming renderer that turns pieces of a draft into pieces that are safe to show."""
 
     def __init__(self, library: EvidenceLibrary) -> None:
-        """Show text that cites from this library."""
+        """Render text that cites this library."""
         self._numbering = Numbering(library)
         self._sources = source_links(library)
         self._held = ""
 
     def push(self, piece: str) -> str:
-        """Return what can be shown now that this piece came."""
+        """Add a piece and return the text that can be shown now."""
         text = self._held + piece
         held = RESERVED_SHARE.search(text)
         cut = held.start() if held and len(text) - held.start() <= MOST_HELD_BACK else len(text)
@@ -68,7 +68,7 @@ class CitationRenderer:
         return self._show(text[:cut])
 
     def finish(self) -> str:
-        """Return what was still held back."""
+        """Return the text that is still held back."""
         held, self._held = self._held, ""
         return self._show(held)
 
@@ -79,12 +79,12 @@ class CitationRenderer:
 def source_links(
     library: EvidenceLibrary, cited: Iterable[Evidence] = (), hosts: frozenset[str] = frozenset()
 ) -> SourceLinks:
-    """Return what an answer may link to and show: its sources, and what the passages that it cites name.
+    """Return the links that an answer may use: its sources, and addresses in the passages that it cites.
 
     Args:
-        library: what was retrieved.
-        cited: what the answer cites; while it is still written, nothing.
-        hosts: hosts that answers may link to beside those of the documents.
+        library: the retrieved evidence.
+        cited: the evidence that the answer cites. Empty while the answer streams.
+        hosts: further hosts that answers may link to.
     """
     links = {item.passage.url for item in library if item.passage.url}
     shown: set[str] = set()
@@ -98,7 +98,7 @@ def source_links(
 def finished_text(
     draft: str, library: EvidenceLibrary, question: str, hosts: frozenset[str] = frozenset()
 ) -> tuple[str, tuple[Citation, ...]]:
-    """Return the draft as it is shown, and its citations, each with the exact quotes that bear it out."""
+    """Return the draft as shown, and its citations, each with the verbatim quotes that support it."""
     numbering = Numbering(library)
     numbered = numbering.render(draft)
     text = without_foreign_links(numbered, source_links(library, numbering.order, hosts)).strip()
@@ -110,13 +110,13 @@ def finished_text(
 
 
 def _links_shown(text: str, item: Evidence, hosts: frozenset[str]) -> tuple[str, ...]:
-    """Return the addresses of a cited passage that may be links and that the answer has."""
+    """Return the addresses in a cited passage that may be links and that appear in the answer."""
     found = clickable(addresses_in(item.passage.text), item.passage.url, hosts)
     return tuple(sorted(address for address in found if address in text))
 
 
 def citation(n: int, item: Evidence, question: str, claims: Sequence[str] = ()) -> Citation:
-    """One source, numbered, with the exact sentences that bear out what it is cited for."""
+    """Return the citation of one source, with the verbatim sentences that support the claims."""
     passage = item.passage
     quote = quote_for(passage.text, question, claims)
     section = heading_over(unit for unit in units(passage.text) if unit.text in quote)
@@ -139,12 +139,12 @@ def citation(n: int, item: Evidence, question: str, claims: Sequence[str] = ()) 
 
 
 def _sentences_citing(draft: str) -> dict[int, tuple[str, ...]]:
-    """For each evidence id, the sentences that stand before its markers: what it is cited for."""
+    """Return the sentences before the markers of each evidence id: the claims that cite it."""
     claims: dict[int, tuple[str, ...]] = {}
     start, said = 0, ""
     for marker in MARKER.finditer(draft):
         between = draft[start : marker.start()].strip()
-        said = re.split(r"(?<=[.!?])\s+|\n", between)[-1] or said  # two markers stand behind the same sentence
+        said = re.split(r"(?<=[.!?])\s+|\n", between)[-1] or said  # two markers can follow the same sentence
         for number in cited_ids(marker.group()):
             claims[number] = (*claims.get(number, ()), said)
         start = marker.end()

@@ -1,4 +1,4 @@
-"""Fourth step: write the answer from the evidence, as a stream that is safe to show at every moment."""
+"""Fourth step: stream an answer from the evidence, safe to show at every moment."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 
@@ -13,14 +13,14 @@ from core.model.inquiry import Phase
 from core.model.text import cited_ids
 from core.ports.reasoner import DraftDeclined, DraftRemark, DraftRestarted
 
-MOST = 10  # pieces of evidence an answer is written from
-WEAKEST = 4  # pieces of weak evidence that a caveated answer may use
+MOST = 10  # most pieces of evidence for an answer
+WEAKEST = 4  # most pieces of weak evidence for an answer with caveats
 
 
 async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
-    """Leave the draft in the run; end the run when there is nothing to write from.
+    """Write the draft into the run, or end the run if there is no evidence.
 
-    Where the reasoner declines a draft of the fast path, it leaves what comes next instead.
+    If the reasoner declines to draft on the fast path, set up the next step instead.
     """
     evidence = _evidence_to_cite(run)
     if not evidence and can_restart_with_quotes(run):

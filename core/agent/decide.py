@@ -1,4 +1,4 @@
-"""Third step: is it enough? Otherwise search for what is missing, or let the person choose how to go on."""
+"""Third step: decide whether the evidence suffices, to search for what is missing, or to ask the person."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 
@@ -27,12 +27,12 @@ from core.model.languages import WORDINGS, language_of
 
 CAPPED = Sufficient("a cap is reached")
 LONG_SEARCH_AFTER = 3  # searches
-IN_FULL = 9  # the grade from which a passage is said to answer the question by itself
-MISSES_IN_A_ROW = 2  # rounds that brought nothing new; then more of the same is not worth its time
+IN_FULL = 9  # lowest grade of a passage that answers the question by itself
+MISSES_IN_A_ROW = 2  # searching stops after this many rounds without new evidence
 
 
 async def decide(run: Run) -> AsyncGenerator[AgentEvent, None]:
-    """Leave the next phase in the inquiry, or end the run at a checkpoint."""
+    """Set the inquiry's next phase, or end the run at a checkpoint."""
     if run.wants_sources and run.relevant and not run.inquiry.closing:
         yield _sources_first(run)
         return
@@ -54,7 +54,7 @@ async def decide(run: Run) -> AsyncGenerator[AgentEvent, None]:
 
 
 def _take_grader_decision(run: Run) -> Decision | None:
-    """Return what the grader decided in the same breath, unless its own grades leave nothing to answer from."""
+    """Return the decision that came with the grades. Ignore "sufficient" if the same grades left no evidence."""
     decision, run.decision = run.decision, None
     return None if isinstance(decision, Sufficient) and not run.relevant else decision
 
@@ -71,7 +71,7 @@ async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
     run.update(missing=decision.missing)
     actions = new_actions(run.inquiry, decision.actions)
     long = run.searches >= LONG_SEARCH_AFTER
-    # Three searches without a trace of it: more of the same is not what a person wants to be asked.
+    # After three searches without any evidence, don't ask the person whether to keep searching.
     hopeless = long and not run.relevant and CheckpointKind.LONG_SEARCH not in run.inquiry.settled
     repeating = run.inquiry.misses >= MISSES_IN_A_ROW
     worthwhile = bool(actions) and bool(run.meter.searches_left) and not repeating and not hopeless
@@ -94,16 +94,16 @@ async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
 
 
 def _may_offer_more(run: Run) -> bool:
-    """Whether to ask how to go on: not where a quote may answer, nor after a chosen reading."""
+    """Return whether to ask the person how to go on. Don't ask if a quote may answer or a reading was chosen."""
     weak = not run.relevant and bool(run.inquiry.library.relevant(WEAK))
     asks = weak and not run.inquiry.reading and run.may_ask(CheckpointKind.NOTHING_RELEVANT)
     return asks and not likely_answer(run)[0]
 
 
 def _contradicts_grades(run: Run) -> bool:
-    """Whether a model would search on after a passage that it has graded as the whole answer.
+    """Return whether a model wants to keep searching although it graded a passage as the whole answer.
 
-    Then it is written from that; where it does not hold, quotes stand in. A person is not asked to decide on it.
+    Then the answer is written from that passage, and quotes replace it if verification fails. No person is asked.
     """
     best = max((item.grade.score for item in run.relevant if item.grade), default=0)
     return (
@@ -154,9 +154,9 @@ def _nothing_relevant(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent
 
 
 def _proposed_terms(run: Run, actions: tuple[SearchAction, ...]) -> tuple[str, ...]:
-    """Two queries nobody has tried: what the reasoner would do next, else the sections of what came near.
+    """Return two untried queries: the reasoner's next ones, then the sections of weak evidence.
 
-    A heading is told with its document: "Terms" alone says nothing, and finds the terms of everything.
+    A heading includes its document's title, because "Terms" alone matches every document.
     """
     tried = {describe(search.action).casefold() for search in run.inquiry.searches}
     proposed = [action.query for action in actions if isinstance(action, SearchKnowledge | SearchSource)]

@@ -1,4 +1,4 @@
-"""Second step: carry out the actions that were decided on, together, and have what they bring graded."""
+"""Second step: run the proposed actions concurrently and grade what they find."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -27,25 +27,25 @@ from core.ports.reasoner import GradesWithDecision
 from core.retrieval.hybrid import Retrieval
 
 MAX_TOP_K = 20
-LISTED = 40  # sources named to the model at most
-EXPLAINED = 3  # of the best grades, in a trace
+LISTED = 40  # most sources listed for the model
+EXPLAINED = 3  # explanations of the best grades in a trace
 
 
 @dataclass(frozen=True, slots=True)
 class ActionResult:
-    """What one action brought back."""
+    """Result of one search action."""
 
     action: SearchAction
     retrieval: Retrieval | None = None
     note: str = ""
-    known_sources: str = ""  # for a model that named one that is not there; too long for a person
+    known_sources: str = ""  # for a model that named an unknown source; too long for a person
     seconds: float = 0.0
 
 
 async def gather(run: Run) -> AsyncGenerator[AgentEvent, None]:
-    """Carry out the proposed actions (those not done before) and add what they find.
+    """Run the proposed actions that are new, and add what they find.
 
-    What is new is graded, unless the question is simple enough to be answered from it at once.
+    Grade new evidence, unless the fast path answers from it directly.
     """
     actions = _affordable(run)
     run.update(proposals=())
@@ -87,7 +87,7 @@ def _affordable(run: Run) -> tuple[SearchAction, ...]:
 
 
 async def perform(run: Run, action: SearchAction) -> ActionResult:
-    """Carry out one action. The caller counts it."""
+    """Run one action. The caller counts it against the budget."""
     started = run.deps.clock.monotonic()
     match action:
         case SearchKnowledge():
@@ -149,7 +149,7 @@ async def _read(run: Run, action: ReadSection) -> ActionResult:
 
 
 async def keep(run: Run, result: ActionResult) -> AsyncIterator[AgentEvent]:
-    """Add what an action brought to the library, and the action to those done."""
+    """Add an action's hits to the library, and the action to the inquiry's searches."""
     run.iteration += 1
     retrieval = result.retrieval or Retrieval()
     library, added = run.inquiry.library.add(retrieval.hits, describe(result.action), retrieval.further)
@@ -173,9 +173,9 @@ async def keep(run: Run, result: ActionResult) -> AsyncIterator[AgentEvent]:
 
 
 def _simple(run: Run, made: Sequence[SearchAction]) -> bool:
-    """Whether the question is one need, and the search for it, just made, found something: see ``Inquiry.fast_path``.
+    """Return whether one search has just answered a single-part question. See ``Inquiry.fast_path``.
 
-    In the thorough profile everything is looked at first, and so is what a person wants to see the sources of.
+    Never in the thorough profile, or when the person wants to see the sources first.
     """
     plan = run.inquiry.plan
     if run.inquiry.policy.profile is Profile.THOROUGH or run.wants_sources or not isinstance(plan, Investigate):
@@ -187,7 +187,7 @@ def _simple(run: Run, made: Sequence[SearchAction]) -> bool:
 
 
 def new_actions(inquiry: Inquiry, actions: Sequence[SearchAction]) -> tuple[SearchAction, ...]:
-    """Return the actions that were not carried out before, each once."""
+    """Return the actions that the inquiry has not run yet, without duplicates."""
     made = {_fingerprint(search.action, inquiry) for search in inquiry.searches}
     fresh: dict[object, SearchAction] = {}
     for action in actions:
@@ -199,7 +199,7 @@ def new_actions(inquiry: Inquiry, actions: Sequence[SearchAction]) -> tuple[Sear
 def _fingerprint(action: SearchAction, inquiry: Inquiry) -> object:
     match action:
         case SearchKnowledge():
-            everywhere = {action.knowledge_base} == inquiry.scope  # the only base by its name is all there is
+            everywhere = {action.knowledge_base} == inquiry.scope  # the only base: same as no base
             base = None if everywhere else action.knowledge_base
             return ("search", " ".join(action.query.casefold().split()), base)
         case SearchSource():
@@ -213,7 +213,7 @@ def _fingerprint(action: SearchAction, inquiry: Inquiry) -> object:
 
 
 def describe(action: SearchAction) -> str:
-    """Return the action in a person's words."""
+    """Return the action in words for a person."""
     match action:
         case SearchKnowledge() | SearchSource():
             return action.query
@@ -226,7 +226,7 @@ def describe(action: SearchAction) -> str:
 
 
 def where(action: SearchAction) -> str:
-    """Return the base or the source that an action looks in; empty when it looks in all that is visible."""
+    """Return the base or source that an action searches. Empty if it searches everything visible."""
     match action:
         case SearchKnowledge():
             return action.knowledge_base or ""
@@ -239,7 +239,7 @@ def where(action: SearchAction) -> str:
 
 
 async def grade(run: Run, fresh: Sequence[Evidence]) -> AsyncIterator[AgentEvent]:
-    """Leave the grades of these in the library. On a cap the run closes: it answers from what there is."""
+    """Grade this evidence in the library. If the budget runs out, close the run so it answers from what it has."""
     run.decision = None
     if not fresh:
         return
@@ -264,5 +264,5 @@ async def grade(run: Run, fresh: Sequence[Evidence]) -> AsyncIterator[AgentEvent
 
 
 def _from_score(item: Evidence) -> Grade:
-    """Return the probability that retrieval gives, on the grades' scale."""
+    """Return the retrieval score as a grade from 1 to 10."""
     return Grade(max(1, min(10, round(item.hit.score * 10))))

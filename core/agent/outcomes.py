@@ -1,4 +1,4 @@
-"""How a run ends: with an answer, a question back, a checkpoint, or "I couldn't find this"."""
+"""Outcomes of a run: an answer, a question back, a checkpoint, or "I couldn't find this"."""
 
 import re
 import uuid
@@ -28,7 +28,7 @@ from core.model.languages import WORDINGS, language_of
 from core.model.markdown_lines import without_links
 
 NEAREST = 3
-# A sentence is quoted though it is no evidence: from this chance on, where no other document comes near.
+# Thresholds to quote a sentence that is not evidence: its own chance, and the most that the next document may have.
 LIKELY, NOTHING_ELSE = 0.44, 0.08
 FOUND = 8
 MOST_OPTIONS = 5
@@ -41,7 +41,7 @@ CLOSED = (
 def end_run(
     run: Run, outcome: Outcome, text: str, citations: tuple[Citation, ...] = (), **more: object
 ) -> AgentCompleted:
-    """Return the final event, with what the run has cost."""
+    """Return the final event, including what the run cost."""
     if run.fallback_reason and outcome is Outcome.ANSWERED:
         run.meter.notice(run.fallback_reason)
     run.update(phase=Phase.DONE)
@@ -49,7 +49,7 @@ def end_run(
 
 
 def _answer(run: Run, outcome: Outcome, text: str, citations: tuple[Citation, ...] = (), **more: object) -> Answer:
-    """Make the answer, here alone: no text leaves with a link that ``answer_links`` does not allow."""
+    """Build the answer. Every answer is built here, so that none has a link that ``answer_links`` forbids."""
     return Answer(
         outcome,
         _safe(run, text, citations),
@@ -70,16 +70,16 @@ def _safe(run: Run, text: str, citations: Sequence[Citation] = ()) -> str:
 
 
 async def reply_directly(run: Run, plan: Reply) -> AsyncIterator[AgentEvent]:
-    """Give a reply that needs no search; it may cite evidence of earlier turns."""
+    """Send a reply that needs no search. It may cite evidence of earlier turns."""
     text, citations = finished_text(plan.text, run.inquiry.library, run.inquiry.question, run.deps.link_hosts)
     yield AnswerDelta(text)
     yield end_run(run, Outcome.ANSWERED, text, citations=citations)
 
 
 async def ask_back(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
-    """Ask back: with readings to choose from where there are any, else just the question.
+    """Ask the person a question back, with readings to choose from if there are any.
 
-    Its words may come from a model that has read documents: see ``question_back``.
+    A model that has read documents may have written it, so ``question_back`` filters it.
     """
     ask = plain_question(run, ask)
     if ask.options and CheckpointKind.CLARIFY in run.inquiry.policy.checkpoints:
@@ -97,7 +97,7 @@ async def ask_back(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
 def park_run(
     run: Run, kind: CheckpointKind, message: str, choices: tuple[Choice, ...], outcome: Outcome = Outcome.PARKED
 ) -> CheckpointReached:
-    """End the run at a checkpoint. Nothing waits in memory: the caller parks the inquiry as JSON."""
+    """End the run at a checkpoint. The caller stores the inquiry as JSON, so nothing waits in memory."""
     now, message = run.deps.clock.now(), _safe(run, message)
     run.update(spent=run.meter.spent, settled=run.inquiry.settled | {kind})
     checkpoint = Checkpoint(
@@ -118,7 +118,7 @@ def park_run(
 
 
 def show_sources(run: Run) -> CheckpointReached:
-    """Show the sources, each with its quote; the inquiry stays parked, with the answer still to be had."""
+    """Show the sources with quotes, and keep the inquiry parked so that the person can still get an answer."""
     cited = tuple(citation(n, item, run.inquiry.standalone) for n, item in enumerate(run.relevant[:FOUND], 1))
     message = f"These are the sources.{_also_found(run)} Do you want an answer from them?"
     choices = (Choice(ChoiceId.ANSWER, "Answer"), Choice(ChoiceId.STOP, "Never mind"))
@@ -127,13 +127,13 @@ def show_sources(run: Run) -> CheckpointReached:
 
 
 def _also_found(run: Run) -> str:
-    """Which documents came next in the search, so that a person sees what an answer would leave out."""
+    """Name the next documents of the search, so that a person sees what an answer would leave out."""
     titles = list_titles(hit.passage.title for hit in run.inquiry.library.further)
     return f" Next in the search came {titles}." if titles else ""
 
 
 def stop_run(run: Run) -> AgentEvent:
-    """End a run that its asker stopped; offer what was found so far."""
+    """End a run that its asker stopped, and offer what was found so far."""
     if not (counts := _counted_evidence(run)):
         return end_run(run, Outcome.REFUSED, "Stopped, as you asked. I hadn't found anything useful yet.")
     titles = ", ".join(f"*{title}*" for title in dict.fromkeys(item.passage.title for item in counts[:NEAREST]))
@@ -142,7 +142,7 @@ def stop_run(run: Run) -> AgentEvent:
 
 
 def _counted_evidence(run: Run) -> tuple[Evidence, ...]:
-    """Return the evidence that counts; on the fast path, where nothing is graded, what it is written from."""
+    """Return the evidence that counts. The fast path grades nothing, so there it is the draft's evidence."""
     return run.relevant or (run.composed_from if run.inquiry.fast_path else ())
 
 
@@ -154,7 +154,7 @@ def _source_titles(run: Run) -> list[str]:
 
 
 def nearest(run: Run) -> tuple[Citation, ...]:
-    """Return the closest sources, one passage each, best first: named, not offered as evidence."""
+    """Return the closest sources, one passage each, best first. They are named, not offered as evidence."""
     kept = _nearest_items(run)
     return tuple(citation(n, item, run.inquiry.standalone, _nearest_claims(item)) for n, item in enumerate(kept, 1))
 
@@ -166,20 +166,20 @@ def _nearest_items(run: Run) -> list[Evidence]:
 
 
 def _chance(item: Evidence) -> float:
-    """How likely a passage answers, in [0, 1]: as finely as its grader told, else as its grade says."""
+    """Return the probability that a passage answers, in [0, 1]: the grader's own, or derived from its grade."""
     if item.grade is None:
         return 0.0
     return (item.grade.score - 1) / 9 if item.grade.chance is None else item.grade.chance
 
 
 def _nearest_claims(item: Evidence) -> tuple[str, ...]:
-    """Return the sentence that the grade of a passage rests on, where the passage has it word for word."""
+    """Return the sentence that the grade is based on, if the passage has it word for word."""
     said = item.grade.summary if item.grade else ""
     return (said,) if said and verbatim_in(said, (item.passage.text,)) is not None else ()
 
 
 def likely_answer(run: Run) -> tuple[str, tuple[Citation, ...]]:
-    """Return the nearest sentence as a remark that it may answer, with its citation; nothing where it hardly does."""
+    """Return a remark that quotes the nearest sentence, with its citation. Empty if it hardly answers."""
     close = nearest(run)[:1]
     first, second, *_ = (*map(_chance, _nearest_items(run)), 0.0, 0.0)
     if not close or first < LIKELY or second > NOTHING_ELSE:
@@ -190,14 +190,14 @@ def likely_answer(run: Run) -> tuple[str, tuple[Citation, ...]]:
 
 
 def running_text(quote: str) -> str:
-    """Put a quote on one line: cells parted by dots, no marks of lists and headings, links as words."""
+    """Put a quote on one line: dots between cells, no list or heading marks, links as plain words."""
     bare = re.sub(r"(?m)^\s*(?:[-*+•>#]+|\d{1,3}[.)])\s+|^[|\s:-]+$", "", without_links(quote))
     cells = re.sub(r"\s*\|\s*", " · ", re.sub(r"(?m)^\s*\|\s*|\s*\|\s*$", "", bare))
     return " ".join(cells.replace("“", "‘").replace("”", "’").split())
 
 
 def abstain(run: Run, *, because: str = "", verdict: Verdict | None = None) -> AgentCompleted:
-    """Quote the sentence that may answer; without one, say that nothing was found and name the nearest source."""
+    """Quote a sentence that may answer. Without one, say that nothing was found and name the nearest source."""
     close = nearest(run)
     said = WORDINGS[language_of(run.inquiry.question)]
     remark, cited = likely_answer(run)
@@ -212,12 +212,12 @@ def abstain(run: Run, *, because: str = "", verdict: Verdict | None = None) -> A
 
 
 def leave_unanswered(run: Run) -> AgentCompleted:
-    """End a question that its asker wants no answer to any more."""
+    """End a question that its asker no longer wants answered."""
     return end_run(run, Outcome.ABSTAINED, WORDINGS[language_of(run.inquiry.question)].left)
 
 
 async def nothing_to_read(run: Run) -> AgentCompleted:
-    """Say that there is no knowledge here at all, or none until its readers are confirmed, and who can change that."""
+    """Say that there are no readable documents, or none until an admin confirms the readers, and what to do."""
     if any(base.closed for base in await run.deps.catalog.bases()):
         return end_run(run, Outcome.ABSTAINED, CLOSED)
     privately = WORDINGS[language_of(run.inquiry.question)].privately

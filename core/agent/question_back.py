@@ -1,8 +1,8 @@
-"""What of a model's question back may be shown: nothing of it is verified, so it may state nothing.
+"""Filter for questions back that a model wrote: they are not verified, so they must not state anything.
 
-A model that obeys a document would else say whatever that document wants in our name, above buttons and without a
-source. So sentences that do not ask are left out, and of those that ask only what speaks in the words of the
-conversation and the titles found stays. A reading may use the words of what was found: it is what is chosen from.
+A model that obeys a document would otherwise say in our name whatever the document wants, without a source. So the
+filter drops sentences that are not questions. It keeps a question only if its words come from the conversation or from
+titles found. A reading may also use words from the passages found, because it names what to choose from.
 """
 
 import re
@@ -18,18 +18,18 @@ from core.model.languages import WORDINGS, language_of
 from core.model.text import content_words, sentences, without_markers
 from core.values import value_faults
 
-# Words that any question is made of, and any question back.
+# Words that any question, or question back, may use.
 _ASKING = """long take takes cost costs often many much work works happen mean meant look looking find refer
     referring ask asking want like know tell say choose pick interested help need question reading thing kind sort
     clarify specify specific exactly meinst meinen meint gemeint suchst suchen genau frage voulez veux dire cherchez
     exactement question quiere quieres decir busca buscas exactamente pregunta"""
 _PARTS = re.compile(r"\s*[;\n]\s*")
-_LATIN = re.compile(r"[a-z]", re.IGNORECASE)  # where words are written without spaces, none can be compared
+_LATIN = re.compile(r"[a-z]", re.IGNORECASE)  # scripts without spaces between words cannot be compared
 _ADDRESS = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b(?:/\S*)?", re.IGNORECASE)
 
 
 def plain_question(run: Run, ask: AskBack) -> AskBack:
-    """Take statements, new names, numbers and addresses out; ask a fixed question where nothing is left."""
+    """Remove statements, new names, numbers and addresses. Ask a fixed question if nothing is left."""
     asked, options = shown_words(run, ask.question), tuple(filter(None, (shown_words(run, one) for one in ask.options)))
     if run.fallback_reason or not run.meter.spent.calls:  # no model wrote it
         return replace(ask, question=asked, options=options)
@@ -44,7 +44,7 @@ def plain_question(run: Run, ask: AskBack) -> AskBack:
 
 
 def shown_words(run: Run, text: str) -> str:
-    """Take marks, and links but a source's or the asker's own, out of words that nobody verifies."""
+    """Remove markers from unverified text, and links that are neither a source's nor the asker's own."""
     sources = source_links(run.inquiry.library)
     known = SourceLinks(sources.links, (*sources.passages, run.inquiry.question))
     return without_foreign_links(without_markers(text), known).strip()
@@ -56,7 +56,7 @@ def _only_asks(part: str, said: str, language: str) -> bool:
 
 
 def _is_reading(run: Run, option: str, said: str, language: str) -> bool:
-    """Whether it is one of what was found; before a search, whether it names nothing that nobody said."""
+    """Return whether the option comes from the evidence. Before a search, whether it adds no name or value."""
     found = " ".join(item.passage.searchable for item in run.inquiry.library.items_found())
     compared, known = _as_compared(option, language), f"{said} {found}"
     if _address(option, known) or value_faults(compared, [known]):
@@ -65,13 +65,13 @@ def _is_reading(run: Run, option: str, said: str, language: str) -> bool:
 
 
 def _is_known(text: str, said: str) -> bool:
-    """Whether a text brings in no value, and half of its words were said."""
+    """Return whether a text adds no value, and at least half of its words were said."""
     wanted = set(content_words(text))
     return not value_faults(text, [said]) and 2 * len(wanted & set(content_words(said))) >= len(wanted)
 
 
 def _as_compared(text: str, language: str) -> str:
-    """In lower case where a capital is no sign of a name: German has one on every noun."""
+    """Return the text in lower case unless it is English: in German, a capital is no sign of a name."""
     return text if language == "en" else text.casefold()
 
 
@@ -79,17 +79,17 @@ def _address(text: str, said: str) -> str:
     return next((one for one in _ADDRESS.findall(text) if one.casefold() not in said.casefold()), "")
 
 
-LONGEST = 40  # characters: what a button shows on a phone without being cut
+LONGEST = 40  # characters that a button shows on a phone without being cut
 _ASIDE = re.compile(r"\s*\([^()]*\)$")
 _EDGES = " \t?.!,;:–—-"
 _SMALL = frozenset("a an the of in on for to at by with from and or".split())  # noqa: SIM905
 
 
 def choice_labels(options: Sequence[str]) -> tuple[str, ...]:
-    """Return a different label of at most 40 characters for each option; a short option is its own label.
+    """Return a distinct label of at most 40 characters for each option. A short option is its own label.
 
-    Words that all options begin with are left out; where that is not enough, what is in brackets at the end, then
-    the words that all end with, but for the first of them. What is still too long is cut at a word.
+    Leave out words that all options begin with. If that is not enough, leave out brackets at the end, then the words
+    that all options end with, except the first of these. Cut what is still too long at a word.
     """
     if len(options) < 2 or all(len(option) <= LONGEST for option in options):
         return tuple(map(short_label, options))
@@ -106,12 +106,12 @@ def choice_labels(options: Sequence[str]) -> tuple[str, ...]:
 
 
 def _without_common_words(options: Sequence[str], *, ends: bool) -> tuple[str, ...]:
-    """Without the words that all begin with; with ``ends`` also without those that all end with."""
+    """Return the options without the words that all begin with, and with ``ends`` those that all end with."""
     split = [option.strip(_EDGES).split() for option in options]
     first, last = _shared_words(split), _shared_words([words[::-1] for words in split]) if ends else 0
-    spare = max(0, min(map(len, split)) - 1)  # at least a word of each stays
+    spare = max(0, min(map(len, split)) - 1)  # keep at least one word of each
     first = min(first, spare)
-    last = min(max(0, last - 1), spare - first)  # "job timeout", rather than "job", of what is said of timeouts
+    last = min(max(0, last - 1), spare - first)  # keep the first shared word at the end: "job timeout", not "job"
     kept = [words[first : len(words) - last] for words in split]
     while all(len(words) > 1 and words[0].casefold() in _SMALL for words in kept):
         kept = [words[1:] for words in kept]
@@ -119,7 +119,7 @@ def _without_common_words(options: Sequence[str], *, ends: bool) -> tuple[str, .
 
 
 def _shared_words(split: Sequence[Sequence[str]]) -> int:
-    """How many words all of them begin with."""
+    """Return how many words all of them begin with."""
     count = 0
     for words in zip(*split, strict=False):
         if len({word.casefold().strip(_EDGES) for word in words}) > 1:
@@ -129,7 +129,7 @@ def _shared_words(split: Sequence[Sequence[str]]) -> int:
 
 
 def _balance_quotes(text: str) -> str:
-    """With the bracket closed that lost its end to the words that all share."""
+    """Close a bracket whose end was cut off with the shared words."""
     return text + ")" if text.count("(") > text.count(")") else text
 
 

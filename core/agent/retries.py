@@ -1,13 +1,13 @@
-"""Second attempts at an answer: a closer look after the fast path, and quotes where a draft does not hold.
+"""Second attempts at an answer: the long way after the fast path, and quotes if a draft fails verification.
 
-The fast path answers a question of one need from what its first search found: understand, compose, verify, at most
-three calls. The writer then sees passages that no grader has weighed. It may withhold its draft and name what is
-missing, or the readings between which the asker has to choose. A draft that is withheld, cites nothing or does not hold
-is thrown away, and the run goes the long way.
+The fast path answers a single-part question from its first search: understand, compose, verify, at most three calls.
+The writer then sees ungraded passages. It may withhold its draft and name what is missing, or the readings between
+which the asker has to choose. If a draft is withheld, cites nothing or fails verification, the run drops it and goes
+the long way.
 
-A model that is weak, cut short, filtered or unreadable must never leave a person with less than no model would have. So
-before a run says that the documents don't say, or asks how to go on because nothing counted, it is made once more by
-the fallback's own rules, searches included, and ends as that reasoner alone would have ended it. That costs no tokens.
+A weak, truncated, filtered or unreadable model must never leave a person worse off than no model. So before a run
+says that it found nothing, or asks how to go on because nothing counted, it runs once more with the fallback reasoner,
+searches included. It then ends as the fallback alone would end it. That costs no tokens.
 """
 
 from collections.abc import AsyncIterator
@@ -26,15 +26,15 @@ CITES_NOTHING = "The writing model named no source for what it wrote, so I quote
 
 
 def can_restart_with_quotes(run: Run) -> bool:
-    """Whether a model had a say in this run, nobody stopped it, and it has not begun again already."""
+    """Return whether a model took part in this run, nobody stopped it, and it has not restarted yet."""
     available = run.deps.quote_fallback is not None and not run.fallback_reason
     return available and not run.inquiry.stopped and bool(run.meter.spent.calls)
 
 
 def restart_with_quotes(run: Run, reason: str) -> None:
-    """Begin the run again with quotes alone; ``reason`` is the line that is said below such an answer.
+    """Restart the run with quotes alone. ``reason`` is shown below the answer.
 
-    Only where ``can_restart_with_quotes``.
+    Call it only if ``can_restart_with_quotes``.
     """
     inquiry = run.inquiry
     run.fallback_reason = reason
@@ -50,7 +50,7 @@ def restart_with_quotes(run: Run, reason: str) -> None:
         "fast_path": False,
         "library": inquiry.library.carry_over(),
     }
-    if inquiry.settled and inquiry.plan is not None:  # a choice was made: that is kept
+    if inquiry.settled and inquiry.plan is not None:  # keep the choice that the person made
         run.update(phase=Phase.GATHER, proposals=(SearchKnowledge(inquiry.standalone),), **fresh)
     else:
         run.update(phase=Phase.UNDERSTAND, plan=None, proposals=(), closing=False, **fresh)
@@ -61,9 +61,9 @@ SEVERAL_READINGS = "the documents know several things that this may mean"
 
 
 async def set_aside(run: Run, withheld: DraftDeclined) -> AsyncIterator[AgentEvent]:
-    """Replace a draft that was withheld: ask back where that is allowed, else look closer.
+    """Replace a withheld draft: ask back if that is allowed, otherwise look closer.
 
-    A parked inquiry stays on the fast path: when nobody chooses, it is written from what was found for all readings.
+    A parked inquiry stays on the fast path. If nobody chooses, the evidence for all readings is used.
     """
     if withheld.unclear is None or not run.may_ask(CheckpointKind.CLARIFY):
         async for event in look_closer(run, withheld.missing):
@@ -77,7 +77,7 @@ async def set_aside(run: Run, withheld: DraftDeclined) -> AsyncIterator[AgentEve
 
 
 async def look_closer(run: Run, missing: str = "") -> AsyncIterator[AgentEvent]:
-    """Leave the short way: search for what is missing where that is known, else grade what there is and decide."""
+    """Leave the fast path: search for what is missing if that is known, otherwise grade the evidence and decide."""
     if run.draft:
         yield AnswerReset(NOT_ENOUGH)
     run.draft = ""

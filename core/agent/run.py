@@ -1,7 +1,7 @@
-"""One run of one inquiry: the state that the five steps share, and what they may use.
+"""One run of one inquiry: the state and the dependencies that the five steps share.
 
-The inquiry itself is frozen; a step replaces it through ``update``. What a run holds beside it (the draft, timings)
-need not survive a checkpoint.
+The inquiry is frozen, and a step replaces it through ``update``. The run's other state (the draft, timings) need not
+survive a checkpoint.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ from core.retrieval.hybrid import Retriever
 
 T = TypeVar("T")
 
-WEAK = 3  # from here a passage is near enough to offer an answer with caveats
-RESERVE_SECONDS = 8.0  # kept back from the searching so that what was found can still be written down
+WEAK = 3  # lowest grade of a passage that allows an answer with caveats
+RESERVE_SECONDS = 8.0  # searching leaves this much time to write the answer
 
 
 @dataclass(frozen=True, slots=True)
 class AgentDeps:
-    """What every run works with: made once, shared by all."""
+    """Dependencies that all runs share."""
 
     reasoner: Reasoner
     retriever: Retriever
@@ -37,17 +37,17 @@ class AgentDeps:
     catalog: Catalog
     clock: Clock
     prices: Prices = field(default_factory=Prices)
-    confident: float = 2.0  # a first search whose best passage scores this is answered from at once; above 1 never
+    confident: float = 2.0  # lowest best score of a first search for the fast path; above 1 turns it off
     checkpoint_seconds: float = 1800.0  # how long a checkpoint waits before it answers with what it has
-    names: str = ""  # what a reply may name without anybody having said it: where this installation is to be met
-    remedy: str = "An admin can add some."  # said to a person who asks where there is nothing to read
-    link_hosts: frozenset[str] = frozenset()  # hosts that answers may link to beside those of their documents
-    quote_fallback: Reasoner | None = None  # answers where the reasoner's own answer does not hold
+    names: str = ""  # names of this installation's chat places, which any reply may use
+    remedy: str = "An admin can add some."  # shown to a person when there is nothing to read
+    link_hosts: frozenset[str] = frozenset()  # further hosts that answers may link to
+    quote_fallback: Reasoner | None = None  # answers if the reasoner's own answer fails verification
 
 
 @dataclass(slots=True)
 class Run:
-    """The mutable middle of one pursuit."""
+    """Mutable state of one run."""
 
     deps: AgentDeps
     inquiry: Inquiry
@@ -55,22 +55,22 @@ class Run:
     meter: Meter
     draft: str = ""  # Markdown with [evidence id] markers, as written
     withheld: DraftDeclined | None = None  # the reasoner would not write from this evidence
-    decision: Decision | None = None  # came with the newest grades, and nothing has changed since
-    remarks: tuple[str, ...] = ()  # parts of the draft that are no claims, as the reasoner's code wrote them
+    decision: Decision | None = None  # came with the newest grades and still applies
+    remarks: tuple[str, ...] = ()  # parts of the draft that the reasoner's code wrote and that are not claims
     composed_from: tuple[Evidence, ...] = ()
     iteration: int = 0
     critiqued: bool = False
-    searched_before: int = 0  # searches that the reasoner made before the fallback began again
-    fallback_reason: str = ""  # why the fallback answers this run from here on; empty while the reasoner does
+    searched_before: int = 0  # searches before the fallback restarted the run
+    fallback_reason: str = ""  # why the fallback now answers this run; empty if it doesn't
     timings: dict[str, float] = field(default_factory=dict)
 
     def update(self, **changes: Any) -> None:
-        """Replace the inquiry by one with these changes."""
+        """Apply these changes to the inquiry."""
         self.inquiry = replace(self.inquiry, **changes)
 
     @property
     def reasoner(self) -> Reasoner:
-        """Who decides and writes now."""
+        """The reasoner that decides and writes now."""
         return (
             self.deps.quote_fallback
             if self.fallback_reason and self.deps.quote_fallback is not None
@@ -79,12 +79,12 @@ class Run:
 
     @property
     def searches(self) -> int:
-        """How often the current reasoner has searched."""
+        """Number of searches by the current reasoner."""
         return self.meter.spent.searches - self.searched_before
 
     @property
     def cutoff(self) -> int:
-        """The grade from which a passage counts here."""
+        """Lowest grade at which a passage counts."""
         return self.inquiry.cutoff
 
     @property
@@ -106,7 +106,7 @@ class Run:
 
     @contextmanager
     def time_stage(self, stage: str) -> Iterator[None]:
-        """Add the time spent inside to a stage."""
+        """Add the time spent in the block to a stage."""
         started = self.deps.clock.monotonic()
         try:
             yield
@@ -114,12 +114,12 @@ class Run:
             self.timings[stage] = self.timings.get(stage, 0.0) + self.deps.clock.monotonic() - started
 
     async def within(self, work: Awaitable[T], *, reserve: float = 0.0) -> T:
-        """Await under the run's deadline, keeping ``reserve`` seconds back. Raises BudgetExhausted when it passes."""
+        """Await within the run's deadline minus ``reserve`` seconds. Raises BudgetExhausted after it."""
         deadline = asyncio.timeout(max(0.05, self.meter.remaining_seconds - reserve))
         try:
             async with deadline:
                 return await work
         except TimeoutError:
-            if not deadline.expired():  # somebody else's
+            if not deadline.expired():  # another timeout expired, not this one
                 raise
             raise BudgetExhausted(f"The {self.meter.limits.seconds:g} seconds of this profile are over.") from None

@@ -1,4 +1,4 @@
-"""First step: does this need a search at all, and what for? One reasoner call."""
+"""First step: decide whether to search, and for what. One reasoner call."""
 
 import re
 from collections.abc import AsyncGenerator, Sequence
@@ -18,16 +18,16 @@ from core.model.knowledge import Document, KnowledgeBase
 from core.model.text import content_words
 
 MAX_QUERIES = 3
-KEPT = 0.6  # of a message's words in the question that is made of it, where there is nothing to resolve
+KEPT = 0.6  # least share of a message's words in its rewritten question, if there was nothing to resolve
 SPELT_ALIKE = 0.75  # difflib's ratio
 _PRONOUN = re.compile(r"(?i)\b(?:its?|they|them|theirs?|he|him|his|she|hers?|this|that|these|those|ones?|there)\b")
-# "What does the attached contract say", "can you read this one?": it is about what hangs on the message.
+# "What does the attached contract say", "can you read this one?": questions about an attachment.
 _NAMES_ATTACHED = re.compile(
     r"(?i)\battach(?:ed|ments?)\b|\b(?:this|that|the|my|our|these)\s+(?:\w+\s+)?"
     r"(?:file|document|pdf|spreadsheet|scan|image|picture|screenshot|photo|upload|one)s?\b"
     r"|\bwhat\s+(?:does|do)\s+(?:this|that|it|these)\s+(?:say|tell|contain)\b|\bsummari[sz]e\s+(?:this|that|it)\b"
 )
-# "What does this file say", "in the attached plan": the documents are no part of it.
+# "What does this file say", "in the attached plan": questions about the attachment alone, not the documents.
 _ONLY_ATTACHED = re.compile(
     r"(?i)\b(?:this|that|these|those)\s+(?:attached\s+)?"
     r"(?:file|document|pdf|spreadsheet|scan|attachment|upload)s?\b|\b(?:the|my)\s+attached\b"
@@ -40,7 +40,7 @@ UNREADABLE = (
 
 
 async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
-    """Leave a plan in the inquiry, and its queries as the next actions; or end with a reply or a question back."""
+    """Store a plan in the inquiry with its queries as next actions, or end with a reply or a question back."""
     if _asks_about_unreadable(run):
         yield RoutingDecided(needs_retrieval=False, reason="what it asks about could not be read")
         yield end_run(run, Outcome.ABSTAINED, UNREADABLE)
@@ -81,19 +81,19 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
 
 
 def _only_subject(run: Run) -> str:
-    """Return the names of the files that a question is about and nothing else; empty where it is about more."""
+    """Return the names of the files that a question is solely about. Empty if it is about more."""
     read = [one.author for one in run.thread.attachments if not one.unread]
     return ", ".join(f"*{name}*" for name in read) if _ONLY_ATTACHED.search(run.inquiry.question) else ""
 
 
 def _asks_about_unreadable(run: Run) -> bool:
-    """Whether a message asks about what hangs on it, and nothing of that could be read."""
+    """Return whether a message asks about its attachments and none of them could be read."""
     attached = run.thread.attachments
     return bool(attached) and all(one.unread for one in attached) and bool(_NAMES_ATTACHED.search(run.inquiry.question))
 
 
 async def _make_plan(run: Run) -> Plan:
-    """Return the reasoner's plan where it can be believed, else one by rules."""
+    """Return the reasoner's plan if it is plausible, otherwise a plan by rules."""
     try:
         plan = await run.within(run.reasoner.understand(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS)
     except BudgetExhausted:
@@ -108,9 +108,9 @@ async def _make_plan(run: Run) -> Plan:
 
 
 async def _better_by_rules(run: Run, plan: Investigate | AskBack) -> Plan | None:
-    """Plan by rules a message that a model misread: small talk that it would search for, an "it" that it left.
+    """Plan a misread message by rules: small talk that a model would search for, or an unresolved "it".
 
-    A plan that merely differs stays the model's.
+    A plan that merely differs is kept.
     """
     if run.deps.quote_fallback is None or run.fallback_reason or not run.meter.spent.calls or run.thread.attachments:
         return None
@@ -124,7 +124,7 @@ async def _better_by_rules(run: Run, plan: Investigate | AskBack) -> Plan | None
 
 
 def _leaves_open(plan: Investigate, by_rules: Investigate, run: Run) -> bool:
-    """Whether a follow-up came back without its words, or as it was where rules know what its pronoun means."""
+    """Return whether a plan lost a follow-up's words, or left a pronoun that the rules can resolve."""
     said = set(content_words(run.inquiry.question))
     asked, resolved = set(content_words(plan.question)), set(content_words(by_rules.question))
     if not run.thread.turns:
@@ -134,7 +134,7 @@ def _leaves_open(plan: Investigate, by_rules: Investigate, run: Run) -> bool:
 
 
 def _loses_words(plan: Investigate, run: Run) -> bool:
-    """Whether a rewritten question lost what was asked, where there was nothing to resolve: typing errors aside."""
+    """Return whether a rewritten question lost words, typing errors aside, though there was nothing to resolve."""
     thread = run.thread
     if not run.meter.spent.calls or run.fallback_reason:  # no model wrote it
         return False
@@ -146,7 +146,7 @@ def _loses_words(plan: Investigate, run: Run) -> bool:
 
 
 async def _by_rules(run: Run, reason: str) -> Plan:
-    """Plan without a model: by the fallback's rules, which resolve a follow-up, else search as asked."""
+    """Plan with the fallback's rules, which resolve follow-ups. Without them, search for the question as asked."""
     if run.deps.quote_fallback is not None and not run.fallback_reason:
         plan = await run.deps.quote_fallback.understand(run.inquiry, run.thread, run.meter)
         if not isinstance(plan, Reply) or not reason_to_search(plan, run.inquiry, run.thread, run.deps.names):
@@ -154,12 +154,12 @@ async def _by_rules(run: Run, reason: str) -> Plan:
     return Investigate(run.inquiry.question, (run.inquiry.question,), reason)
 
 
-LISTED = 40  # titles at most, shared by the bases
-LINES = 25  # titles of a single base, one below the other
+LISTED = 40  # most titles, over all bases
+LINES = 25  # most titles of a single base, one a line
 
 
 async def overview(run: Run, plan: Overview) -> AgentCompleted:
-    """List the titles that this audience may read, base by base; of one base where the person named it."""
+    """List the titles that this audience may read, by base. List one base if the person named it."""
     documents = await run.deps.catalog.documents(run.inquiry.scope)
     chosen = [base for base in run.inquiry.bases if plan.knowledge_base in (None, base.name)]
     named = frozenset(base.name for base in chosen)

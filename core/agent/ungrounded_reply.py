@@ -1,8 +1,8 @@
-"""Whether a reply that was made without a search may go out as it is.
+"""Check whether a reply that was made without a search may be sent.
 
-Such a reply is not verified, so it may only be small talk or what this conversation itself holds. A reasoner that slips
-a fact from its own memory into one ("The limit is 500.") is not believed: the question is searched for instead. The
-signs are simple, and in doubt they speak for the search, which costs a moment where an unfounded fact costs trust.
+Such a reply is not verified, so it may only be small talk or repeat this conversation. If a reasoner adds a fact from
+its own memory ("The limit is 500."), the question is searched for instead. The checks are simple. In doubt they choose
+the search: it costs a moment, but an unfounded fact costs trust.
 """
 
 import re
@@ -16,8 +16,8 @@ from core.model.message_text import is_question
 from core.model.profile import Behaviour
 from core.model.text import cited_ids, content_words, sentences, without_markers, words
 
-# Words of small talk (also in the commonest other languages), and of talk about the talk: they name nothing that a
-# document could hold.
+# Words of small talk, in common languages, and of talk about the conversation. They name nothing that a document could
+# contain.
 _IDLE = """
     hello hi hiya hey howdy greetings morning afternoon evening night today bye goodbye later soon thanks thank thx
     ty cheers welcome please sorry pardon nice great good glad happy fine well cool perfect awesome lovely super
@@ -42,7 +42,7 @@ _LIST_MARK = re.compile(r"(?m)^\s*\d+[.)]\s")
 
 
 def reason_to_search(reply: Reply, inquiry: Inquiry, thread: Thread, names: str = "") -> str:
-    """Why this reply needs a search after all; empty when it may go out. ``names`` may be in any."""
+    """Return why this reply needs a search after all. Empty if it may be sent. Any reply may use ``names``."""
     said = _known_words(reply, inquiry, thread)
     prose = _LIST_MARK.sub("", without_markers(reply.text))
     if _quotes(reply, thread.attachments):
@@ -66,7 +66,7 @@ def reason_to_search(reply: Reply, inquiry: Inquiry, thread: Thread, names: str 
 
 
 def _quotes(reply: Reply, attachments: Sequence[ContextMessage]) -> bool:
-    """Whether every statement is word for word in a file attached to the question: that is its source."""
+    """Return whether every statement is word for word in a file attached to the question."""
     stated = claims_in(reply.text)
     return bool(stated) and all(
         verbatim_in(one.text, [file.text for file in attachments]) is not None for one in stated
@@ -74,13 +74,13 @@ def _quotes(reply: Reply, attachments: Sequence[ContextMessage]) -> bool:
 
 
 def _known_words(reply: Reply, inquiry: Inquiry, thread: Thread) -> str:
-    """All that was said in this conversation, and what the evidence says that the reply cites."""
+    """Return all text of this conversation and of the evidence that the reply cites."""
     cited = [item.passage for n in cited_ids(reply.text) if (item := inquiry.library.get(n)) is not None]
     return " ".join([_said_before(thread), *(f"{passage.title} {passage.text}" for passage in cited)])
 
 
 def words_said(inquiry: Inquiry, thread: Thread) -> str:
-    """All that was said in this conversation, the question included, and the names that anybody may use."""
+    """Return all text of this conversation, including the question, and the names that any reply may use."""
     return f"{_said_before(thread)} {inquiry.question} {_around(inquiry)}"
 
 
@@ -93,7 +93,7 @@ def _said_before(thread: Thread) -> str:
 
 
 def _around(inquiry: Inquiry) -> str:
-    """Names that a reply may use without anybody having said them."""
+    """Return names that a reply may use even if nobody said them."""
     bases = " ".join(f"{base.name} {base.description}" for base in inquiry.bases)
     return f"{inquiry.asker.name} {bases} Markdown Word PDF AI"
 
@@ -104,7 +104,7 @@ def _new_numbers(prose: str, said: str, turns: int) -> str:
 
 
 def _new_names(prose: str, said: str) -> str:
-    """Return the first capitalised word within an English sentence that nobody has said; German has more of them."""
+    """Return the first capitalised word in an English sentence that nobody said. German capitalises every noun."""
     known = {word.casefold() for word in (*words(said), *_IDLE.split())} | {"i"}
     for sentence in sentences(prose):
         inside = words(sentence)

@@ -1,8 +1,8 @@
-"""The latest change of every document and base, what was forgotten and revoked, kept beside the originals.
+"""Ledger of the latest change of each document and base, and of forgotten people and threads and revoked tokens.
 
-Redis is the catalog. A Redis that lost the end of its append-only file does not know that it lost anything: this
-ledger does, because each change has a number, and the ledger knows the last one. It also has what is needed to make
-each lost change again. One small file a document, a base, a forgotten person or thread, and a revoked token.
+The catalog is in Redis. If Redis loses the end of its append-only file, it does not notice. The ledger does, because
+each change has a number and the ledger knows the last one. It can also repeat each lost change. It is stored next to
+the originals, with one small file for each document, base, forgotten person or thread, and revoked token.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ _TOGETHER = 16  # files written at a time
 
 
 class Subject(StrEnum):
-    """What an entry is about."""
+    """Kind of subject of a ledger entry."""
 
     DOCUMENT = "document"
     BASE = "base"
@@ -32,10 +32,10 @@ class Subject(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """The latest change of one subject, with its number. ``key``: an id, a base's name, a thread.
+    """The latest change of one subject. ``key`` is an id, a base's name or a thread.
 
-    ``document`` and ``base`` are as they were saved last; ``removed`` says that they were taken out. ``emptied`` is the
-    number at which a base of this name was last removed: documents of it with a smaller number went with it.
+    ``document`` and ``base`` are as last saved. ``removed`` is true if they were removed. ``emptied`` is the number of
+    the last removal of a base with this name, which also removed its documents with smaller numbers.
     """
 
     number: int
@@ -51,7 +51,7 @@ Entries = Mapping[tuple[Subject, str], LedgerEntry]
 
 
 class ChangeLedger:
-    """Keeps entries in a blob store of their own. Raises StoreUnavailable."""
+    """Ledger in its own blob store. Its methods raise StoreUnavailable."""
 
     def __init__(self, blobs: BlobStore) -> None:
         self._blobs = blobs
@@ -59,11 +59,11 @@ class ChangeLedger:
 
     @property
     def known(self) -> int:
-        """The number of the last change that this process has recorded or read; 0 before the first ``number``."""
+        """Number of the last change that this process has recorded or read. 0 before the first ``number`` call."""
         return self._known or 0
 
     async def number(self) -> int:
-        """Return the number of the last recorded change; 0 without any. The entries replace a damaged number."""
+        """Return the number of the last recorded change, or 0. If it is damaged, derive it from the entries."""
         data = await self._blobs.read(_number_name())
         try:
             number = int(data or b"")
@@ -73,7 +73,7 @@ class ChangeLedger:
         return self._known
 
     async def record(self, entries: Sequence[LedgerEntry], number: int) -> None:
-        """Keep these entries, then the number: a crash in between leaves a ledger that is behind, and is caught up."""
+        """Store these entries, then the number. ``catch_up`` repairs a ledger after a crash in between."""
         for start in range(0, len(entries), _TOGETHER):
             some = entries[start : start + _TOGETHER]
             await asyncio.gather(*(self._keep(_name(one.subject, one.key), to_json(one)) for one in some))
@@ -81,31 +81,31 @@ class ChangeLedger:
         await self._keep(_number_name(), str(self._known))
 
     async def entry(self, subject: Subject, key: str) -> LedgerEntry | None:
-        """Return the latest entry of a subject; None where there is none, or it cannot be read."""
+        """Return the latest entry of a subject, or None if it is missing or unreadable."""
         return _parsed(await self._blobs.read(_name(subject, key)))
 
     async def entries(self) -> Entries:
-        """Return everything that can be read."""
+        """Return all readable entries."""
         found = [_parsed(data) async for _, data in self._blobs.entries()]
         return {(one.subject, one.key): one for one in found if one is not None}
 
     async def begin_recovery(self, behind: int) -> None:
-        """Remember that changes after this number are being made again: a killed recovery is begun again from there."""
+        """Store the number after which a recovery repeats changes, so that a killed recovery can restart."""
         await self._keep(_name(_RECOVERING, ""), str(behind))
 
     async def recovering_from(self) -> int | None:
-        """Return the number after which a recovery that has not ended makes changes again; None where there is none."""
+        """Return the number after which an unfinished recovery repeats changes, or None without one."""
         data = await self._blobs.read(_name(_RECOVERING, ""))
         return None if data is None else int(data) if data.isdigit() else 0
 
     async def end_recovery(self) -> None:
-        """Forget ``begin_recovery``: all is done."""
+        """Clear the mark of ``begin_recovery``."""
         await self._blobs.forget(_name(_RECOVERING, ""))
 
     async def catch_up(self, catalog: Catalog) -> int:
-        """Record what the catalog has and the ledger does not; how many entries that were.
+        """Record what the catalog has and the ledger does not. Return the number of entries.
 
-        A process died between the two, the ledger is new, or some of it was damaged.
+        Needed if a process died between both writes, or if the ledger is new or damaged.
         """
         entries = await self.entries()
         number = await catalog.changes() or await catalog.count_change()
@@ -123,18 +123,18 @@ class ChangeLedger:
 
 
 def base_entry(number: int, base: KnowledgeBase, before: LedgerEntry | None) -> LedgerEntry:
-    """Return the entry of a saved base; ``before`` is its entry until now."""
+    """Return the entry of a saved base. ``before`` is its previous entry."""
     return LedgerEntry(number, Subject.BASE, base.name, base=base, emptied=before.emptied if before else 0)
 
 
 def document_entry(number: int, document: Document, *, removed: bool = False) -> LedgerEntry:
-    """Return the entry of a document that was published, or removed: then its address alone is kept."""
+    """Return the entry of a published or removed document. A removed document keeps only its address."""
     kept = replace(document, title="", added_by="", notes=(), dated="", etag="", origin="") if removed else document
     return LedgerEntry(number, Subject.DOCUMENT, document.id, document=kept, removed=removed)
 
 
 def is_removed(entry: LedgerEntry, entries: Entries) -> bool:
-    """Return whether a document was taken out, by itself or with its base."""
+    """Return whether a document was removed, alone or with its base."""
     base = entries.get((Subject.BASE, entry.document.knowledge_base)) if entry.document else None
     return entry.removed or (base is not None and entry.number < base.emptied)
 
@@ -171,7 +171,7 @@ def _gone(entries: Entries, there: set[tuple[Subject, str]], number: int) -> Ite
 def _parsed(data: bytes | None) -> LedgerEntry | None:
     try:
         entry: LedgerEntry | None = None if data is None else from_json(LedgerEntry, data)
-    except ValueError:  # cut short; or the number
+    except ValueError:  # a truncated entry, or the number's own file
         return None
     return entry
 
@@ -185,20 +185,20 @@ def _number_name() -> str:
 
 
 class RecordedCatalog(Catalog):
-    """A catalog with a ledger. Raises StoreUnavailable, as ``recover`` does where a loss cannot be made good."""
+    """Catalog that records changes in a ledger. Raises StoreUnavailable, also if ``recover`` cannot undo a loss."""
 
     def __init__(self, kept: Catalog, ledger: ChangeLedger, recover: Callable[[], Awaitable[None]]) -> None:
-        """``recover`` compares catalog and ledger, and makes lost changes again; it is called first, and at a loss."""
+        """``recover`` compares catalog and ledger and repeats lost changes. It runs first, and after a loss."""
         self._kept = kept
         self._ledger = ledger
         self._recover = recover
         self._compared = False
-        self._writing = asyncio.Lock()  # numbers are recorded in the order in which they were given
+        self._writing = asyncio.Lock()  # record numbers in the order in which Redis assigned them
 
     async def bases(self) -> Sequence[KnowledgeBase]:
-        """Return all bases, by name; of a catalog that has lost nothing."""
+        """Return all bases, by name. Recover the catalog first if it has lost changes."""
         await self.compare()
-        known = self._ledger.known  # before they are read: another task may record a change meanwhile
+        known = self._ledger.known  # read first: another task may record a change during the next await
         bases, number = await asyncio.gather(self._kept.bases(), self._kept.changes())
         if number >= known:
             return bases
@@ -206,7 +206,7 @@ class RecordedCatalog(Catalog):
         return await self._kept.bases()
 
     async def compare(self) -> None:
-        """Compare catalog and ledger, unless this process has done so."""
+        """Compare catalog and ledger once per process."""
         if not self._compared:
             await self._recover()
             self._compared = True
@@ -229,7 +229,7 @@ class RecordedCatalog(Catalog):
             await self._ledger.record([LedgerEntry(number, Subject.BASE, name, removed=True, emptied=number)], number)
 
     async def publish(self, document: Document) -> Document | None:
-        """Make this version the visible one; what it replaced."""
+        """Make this version visible. Return the version that it replaced."""
         async with self._writing:
             await self._require_whole()
             earlier = await self._kept.publish(document)
@@ -238,7 +238,7 @@ class RecordedCatalog(Catalog):
         return earlier
 
     async def republish(self, document: Document) -> bool:
-        """Replace what is known of a document at its visible version; False where another version is visible."""
+        """Replace the metadata of a document's visible version. Return False if another version is visible."""
         async with self._writing:
             await self._require_whole()
             done = await self._kept.republish(document)
@@ -248,7 +248,7 @@ class RecordedCatalog(Catalog):
         return done
 
     async def withdraw(self, document_id: str) -> Document | None:
-        """Make a document invisible at once; what it was."""
+        """Make a document invisible at once. Return its last state."""
         async with self._writing:
             await self._require_whole()
             earlier = await self._kept.withdraw(document_id)
@@ -258,18 +258,18 @@ class RecordedCatalog(Catalog):
         return earlier
 
     async def record_end(self, subject: Subject, key: str) -> None:
-        """Record that a person or thread was forgotten, or a token revoked: it stays so when Redis loses that."""
+        """Record a forgotten person or thread, or a revoked token, so that it stays so if Redis loses the change."""
         async with self._writing:
             await self._require_whole()
             number = await self._kept.count_change()
             await self._ledger.record([LedgerEntry(number, subject, key)], number)
 
     async def changes(self) -> int:
-        """Return how often bases and documents were changed, ever."""
+        """Return the total number of changes to bases and documents."""
         return await self._kept.changes()
 
     async def count_change(self, at_least: int = 0) -> int:
-        """Count a change that was made elsewhere in the same store; the new number."""
+        """Count a change that was made elsewhere in the same store. Return the new number."""
         return await self._kept.count_change(at_least)
 
     async def documents(self, bases: frozenset[str]) -> Sequence[Document]:
@@ -285,15 +285,15 @@ class RecordedCatalog(Catalog):
         return await self._kept.visible_versions(document_ids)
 
     async def index_identity(self) -> str:
-        """Return which index the passages of these documents are in."""
+        """Return the identity of the index that has the documents' passages."""
         return await self._kept.index_identity()
 
     async def remember_index(self, identity: str) -> None:
-        """From now on they are in this one."""
+        """Store the identity of the index that has the documents' passages."""
         await self._kept.remember_index(identity)
 
     async def _require_whole(self) -> None:
-        """Before a change: one that is written to a catalog that is behind would hide what that has lost."""
+        """Recover the catalog before a change if it is behind. The change would otherwise hide the loss."""
         await self.compare()
         if await self._kept.changes() < self._ledger.known:
             await self._recover()

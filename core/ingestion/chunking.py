@@ -1,9 +1,9 @@
-"""From the segments of a document to sections (parents) and passages (children).
+"""Chunking of a document's segments into sections (parents) and passages (children).
 
-Sections follow the headings: tiny ones are merged under their common parent, huge ones split between paragraphs.
-Passages fill the encoder's window without crossing a page, so that a citation's page is exact. A table that is split
-repeats its header row, because a row without its header cannot be quoted; what is led to by words that end in a colon,
-and begins a passage, repeats these words.
+Sections follow the headings. Tiny sections are merged under their common parent, and huge ones are split between
+paragraphs. Passages fill the encoder's window without crossing a page, so that a citation's page is exact. A split
+table repeats its header row, because a row without its header cannot be quoted. A passage that begins within a list,
+table or listing repeats the introduction, if that ends in a colon.
 """
 
 import asyncio
@@ -21,14 +21,14 @@ PASSAGE_TOKENS = 180  # the default encoder reads 256; title and headings need r
 SECTION_TOKENS = 1_400
 TINY_TOKENS = 24
 MOST_PASSAGES = 20_000  # of one document: some 3.6 million tokens
-CUTTING_SECONDS = 120.0  # from the parsed document to its passages
+CUTTING_SECONDS = 120.0  # time limit for chunking
 
 CountTokens = Callable[[Sequence[str]], Awaitable[Sequence[int]]]
 
 
 @dataclass(frozen=True, slots=True)
 class SectionSegments:
-    """Units that make one section."""
+    """Units of one section."""
 
     heading: tuple[str, ...]
     units: tuple[Segment, ...]
@@ -42,9 +42,9 @@ class SectionSegments:
 async def passages_of(
     parsed: ParsedDocument, document: Document, count_tokens: CountTokens, window: int
 ) -> tuple[Passage, ...]:
-    """Return the passages of a document in reading order, ids and sections assigned.
+    """Return the passages of a document in reading order, with ids and sections.
 
-    Raises NoText without any, and DocumentRejected of a document that makes too many passages or takes too long.
+    Raises NoText if there are none, and DocumentRejected if there are too many or chunking takes too long.
     """
     try:
         async with asyncio.timeout(CUTTING_SECONDS):
@@ -57,7 +57,7 @@ async def _passages_of(
     parsed: ParsedDocument, document: Document, count_tokens: CountTokens, window: int
 ) -> tuple[Passage, ...]:
     target = min(PASSAGE_TOKENS, max(32, window - 64))
-    units = await asyncio.to_thread(units_of, parsed)  # a file of some megabytes would hold the event loop up
+    units = await asyncio.to_thread(units_of, parsed)  # a file of some megabytes would block the event loop
     counts = await count_tokens([unit.text for unit in units]) if units else []
     measured = [replace(unit, tokens=tokens) for unit, tokens in zip(units, counts, strict=True)]
     fitting = await _split_long(measured, count_tokens, target)
@@ -99,14 +99,14 @@ def _assemble(units: Sequence[Segment], document: Document, target: int) -> tupl
 
 
 def passage_id(document: str, version: str, content: str, repeat: int) -> str:
-    """Return a content hash: the same text in the same version of the same document always has the same id."""
+    """Return a content hash. The same text in the same version of a document always has the same id."""
     return _digest(document, version, content, str(repeat))
 
 
 def same_passage_in(version: str, passages: Sequence[Passage], document: str = "") -> dict[str, str]:
-    """For each passage's id, the id that the same content has in another version: its vector can be reused.
+    """Map each passage's id to the id of the same content in another version, whose vector can be reused.
 
-    ``document`` is the id of the document with that version, where it is another one.
+    ``document`` is the id of the document with that version, if it is another one.
     """
     seen: dict[str, int] = {}
     twins: dict[str, str] = {}
@@ -118,7 +118,7 @@ def same_passage_in(version: str, passages: Sequence[Passage], document: str = "
 
 
 async def _split_long(units: Sequence[Segment], count_tokens: CountTokens, target: int) -> tuple[Segment, ...]:
-    """Units no longer than a passage: by sentences or lines, and by words where even those are too long."""
+    """Split units that are longer than a passage by sentences or lines, and these by words if they are too long."""
     found: list[Segment] = []
     for unit in units:
         if unit.tokens <= target:
@@ -135,7 +135,7 @@ async def _split_long(units: Sequence[Segment], count_tokens: CountTokens, targe
 
 
 def _pieces(unit: Segment) -> Iterable[tuple[str, Locator]]:
-    """Split a long list of lines into lines, with their numbers if known; any other text into sentences."""
+    """Split text of more than three lines into lines, with their numbers if known, and other text into sentences."""
     if unit.text.count("\n") <= 2:
         return [(sentence, unit.locator) for sentence in sentences(unit.text)]
     lines = unit.text.split("\n")
@@ -146,7 +146,7 @@ def _pieces(unit: Segment) -> Iterable[tuple[str, Locator]]:
 
 def _by_words(text: str, target: int) -> Iterable[str]:
     """Cut what has no sentences (a log line, a blob) so that no piece can exceed the window by much."""
-    longest = target * 4  # characters; four of them make a token of English, fewer of anything else
+    longest = target * 4  # characters; about four make a token in English, fewer in other languages
     while len(text) > longest:
         cut = text.rfind(" ", longest // 2, longest)
         cut = cut if cut > 0 else longest
@@ -174,7 +174,7 @@ def _sections(units: Sequence[Segment]) -> Iterable[SectionSegments]:
 
 
 def _belong_together(one: SectionSegments, other: SectionSegments) -> bool:
-    """Return whether one of two neighbours is too small to stand alone, and they are siblings in the same block."""
+    """Return whether two neighbours are siblings in the same block and one is too small for its own section."""
     tiny = min(one.tokens, other.tokens) < TINY_TOKENS and one.tokens + other.tokens <= PASSAGE_TOKENS
     siblings = one.heading[:-1] == other.heading[:-1] and one.heading != other.heading
     return tiny and siblings and one.units[-1].block == other.units[0].block

@@ -1,8 +1,8 @@
-"""Whether catalog, index and originals agree: the first says what there is, the others have it, or have lost it.
+"""Consistency checks of index and originals against the catalog, which says which documents exist.
 
-They are separate stores, and each can be exchanged, emptied, cut short or restored without the others. An index that is
-not the one the catalog was written with answers "the documents don't say" to everything, so it is refused, not
-searched. ``RecordedCatalog`` knows whether the catalog itself has lost something.
+They are separate stores, and each can be replaced, emptied, truncated or restored without the others. With the wrong
+index, every answer would be "the documents don't say". So the check refuses it. ``RecordedCatalog`` checks whether the
+catalog itself has lost changes.
 """
 
 from collections.abc import Collection, Sequence
@@ -20,13 +20,13 @@ BRING_BACK = (
     "Restore Redis's data, or footnote restore a backup, or footnote ingest the documents; "
     "to start again, move the index away."
 )
-_TOGETHER = 1_000  # documents counted at a time
-NAMED = 3  # documents in one line
+_TOGETHER = 1_000  # documents counted per call
+NAMED = 3  # documents named in one line
 
 
 @dataclass(frozen=True, slots=True)
 class Incomplete:
-    """A document of which something is lost: passages, of which so many are there, or what it was made of."""
+    """A document that has lost passages (``there`` is the number left) or its original."""
 
     document: Document
     there: int
@@ -34,7 +34,7 @@ class Incomplete:
 
     @property
     def lacks_passages(self) -> bool:
-        """Whether a search does not find all of it."""
+        """Whether some of its passages are missing from the index."""
         return self.there < self.document.passages
 
     def __str__(self) -> str:
@@ -45,12 +45,12 @@ class Incomplete:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """The stores side by side: ``passages`` are the catalog's, ``rows`` the index's.
+    """Comparison of the stores. The catalog counts ``passages``, the index counts ``rows``.
 
-    ``unknown`` documents have passages in the index and are not in the catalog at all.
+    ``unknown`` documents have passages in the index but are not in the catalog.
     """
 
-    same: bool  # whether it is the index that the catalog was written with
+    same: bool  # whether the catalog was written with this index
     documents: int
     passages: int
     rows: int
@@ -59,12 +59,12 @@ class IndexReport:
 
     @property
     def surplus(self) -> int:
-        """Passages in the index that belong to no visible document; an ingest under way has some."""
+        """Number of passages in the index that belong to no visible document. A running ingest has some."""
         return max(0, self.rows - (self.passages - sum(one.document.passages - one.there for one in self.incomplete)))
 
 
 class IndexConsistency:
-    """Compares, and remembers which index the catalog belongs to. Without ``originals`` those are not looked at."""
+    """Comparison of the stores, and memory of the catalog's index. Without ``originals`` it ignores originals."""
 
     def __init__(self, catalog: Catalog, index: Index, originals: Originals | None = None) -> None:
         self._catalog = catalog
@@ -72,7 +72,7 @@ class IndexConsistency:
         self._originals = originals
 
     async def incomplete(self, documents: Sequence[Document]) -> tuple[Incomplete, ...]:
-        """Return those of these documents that have lost something, at their visible versions, in the same order."""
+        """Return the documents whose visible version has lost passages or its original, in the same order."""
         originals = await self._lost_originals(documents)
         found: list[Incomplete] = []
         for start in range(0, len(documents), _TOGETHER):
@@ -86,10 +86,10 @@ class IndexConsistency:
         return await self._originals.lost(documents) if self._originals else frozenset()
 
     async def find_losses(self) -> str:
-        """Return what index and originals have lost, in one line with what to do; empty where they have lost nothing.
+        """Return one line on what index and originals have lost and what to do. Empty if nothing is lost.
 
-        Passages are counted first: which documents lack some is looked at only where the counts differ, since that
-        takes seconds where there are many.
+        Compare the total counts first. Check each document only if they differ, since that takes seconds for many
+        documents.
         """
         documents = await self._documents()
         if await self._index.count() == sum(one.passages for one in documents):
@@ -101,12 +101,12 @@ class IndexConsistency:
         return f"{what} {REPAIR} fills it again, or lists what to add." if lost else ""
 
     async def check(self) -> None:
-        """Raise IndexMismatch where this is not the index that the catalog's documents are in.
+        """Raise IndexMismatch if the catalog's documents are in another index.
 
-        What the first version wrote has no identity: it is taken for what it says it is, unless it is empty. Raises
-        StoreUnavailable where it is the catalog that is lost, as ``check_catalog`` does.
+        The first version stored no identity. Such an index is accepted unless it is empty. Raises StoreUnavailable if
+        the catalog is lost, like ``check_catalog``.
         """
-        await self._catalog.bases()  # of a catalog that has lost nothing
+        await self._catalog.bases()  # recovers lost changes, or raises
         if await self._catalog.index_identity() == self._index.identity:
             return
         await self.check_catalog()
@@ -125,9 +125,9 @@ class IndexConsistency:
         )
 
     async def check_catalog(self) -> None:
-        """Raise StoreUnavailable where the index has passages, and the catalog knows of no document and of no index.
+        """Raise StoreUnavailable if the index has passages, but the catalog has no document and no index identity.
 
-        A Redis that came back empty looks like this. So does a first ingest that is under way, which passes.
+        That happens if Redis has lost its data. It also happens, briefly, during the first ingest.
         """
         if not await self._catalog.index_identity() and not await self._documents() and await self._index.count():
             raise StoreUnavailable(
@@ -136,18 +136,18 @@ class IndexConsistency:
             )
 
     async def _is_theirs(self, documents: Sequence[Document]) -> bool:
-        """Return whether this is the index that these documents are in, as far as can be known."""
+        """Return whether these documents are in this index, as far as can be known."""
         remembered = await self._catalog.index_identity()
         if remembered:
             return not documents or remembered == self._index.identity
         return bool(documents) == bool(await self._index.count())
 
     async def adopt(self) -> None:
-        """Make this the catalog's index from now on, whatever may be missing in it."""
+        """Make this the catalog's index, even if it misses passages."""
         await self._catalog.remember_index(self._index.identity)
 
     async def settle(self) -> bool:
-        """Adopt this index if nothing is missing in it; whether it is the catalog's now."""
+        """Adopt this index if it misses no passages. Return whether it is now the catalog's index."""
         if await self._catalog.index_identity() == self._index.identity:
             return True
         documents = await self._documents()
@@ -158,7 +158,7 @@ class IndexConsistency:
         return True
 
     async def report(self) -> IndexReport:
-        """Count everything: a look at every passage's document, seconds where there are many."""
+        """Count everything. That reads every passage's document id and takes seconds for many passages."""
         documents = await self._documents()
         report = IndexReport(
             same=await self._is_theirs(documents),
@@ -178,23 +178,23 @@ class IndexConsistency:
 
 
 def name_losses(lost: Sequence[Incomplete]) -> str:
-    """Return the first few by name, and how many more."""
+    """Return the first few by name, and the number of others."""
     more = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
     return ", ".join(str(one) for one in lost[:NAMED]) + more
 
 
-FIRST_LOOK = 600.0  # seconds: a command that soon ends looks at nothing
-APART = 3_600.0  # seconds between two looks at the same rows: no document takes as long to write
-EACH = 24 * 3_600.0  # seconds between looks where nothing was suspicious
+FIRST_LOOK = 600.0  # seconds before the first check, so that a short command makes none
+APART = 3_600.0  # seconds between two checks of the same rows; writing a document takes less
+EACH = 24 * 3_600.0  # seconds until the next check if nothing was suspicious
 
 Version = tuple[str, str]  # a document's id, and its version
 
 
 class OrphanedPassages:
-    """Looks now and then, and removes what was a leftover twice. Several processes may each do so."""
+    """Periodic removal of passages that two checks found orphaned. Several processes may run it at once."""
 
     def __init__(self, *, index: Index, catalog: Catalog, clock: Clock) -> None:
-        """Begin to look in a while."""
+        """Schedule the first check after ``FIRST_LOOK`` seconds."""
         self._index = index
         self._catalog = catalog
         self._clock = clock
@@ -203,17 +203,17 @@ class OrphanedPassages:
 
     @property
     def due(self) -> bool:
-        """Whether it is time to look again."""
+        """Whether the next check is due."""
         return self._clock.monotonic() >= self._next
 
     async def look(self, busy: Collection[str]) -> int:
-        """Remove what was unpublished at the last look and still is; how many passages. ``busy`` documents are left."""
+        """Remove passages that two checks in a row found unpublished. Skip ``busy`` documents. Return the number."""
         self._next = self._clock.monotonic() + APART
         await self._catalog.bases()  # raises where the catalog has lost something
         there = await self._index.versions()
-        visible = await self._catalog.visible_versions(list(there))  # asked second: what was published is seen
+        visible = await self._catalog.visible_versions(list(there))  # read second: sees new publications
         if not visible and await self._catalog.index_identity() != self._index.identity:
-            return 0  # a catalog that has lost what it knew does not take the index with it
+            return 0  # a catalog that lost its data must not delete the index's
         unpublished = frozenset(
             (document, version)
             for document, versions in there.items()

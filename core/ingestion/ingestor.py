@@ -1,7 +1,7 @@
-"""One document's way into the index: parse, cut, encode what is new, write, publish, retire the old version.
+"""Ingestion of one document: parse, chunk, encode new passages, write, publish, retire the old version.
 
-A failure at any point leaves the old version searchable: the new rows are invisible until the catalog names their
-version, and are removed again.
+After a failure at any point, the old version stays searchable. New rows are invisible until the catalog names their
+version, and a failure removes them.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from core.ports.catalog import Catalog
 from core.ports.index import Encoder, Index
 from core.ports.sources import Parser
 
-LOOKED_AT = 1_500  # characters from the top
+LOOKED_AT = 1_500  # characters at the top that may state a date
 _FIRST_LINES = 6
 _MONTHS = (
     "january february march april may june july august september october november december",
@@ -56,15 +56,15 @@ _DOTTED = r"(?P<day3>\d{1,2})\.\s?(?P<month3>\d{1,2})\.\s?(?P<year3>(?:19|20)\d\
 _ISO = r"(?P<iso>(?:19|20)\d\d-\d\d-\d\d)"
 _MONTHLY = rf"(?P<month4>{_WORD})\s+(?P<year4>(?:19|20)\d\d)"
 _DATE = rf"(?:{_ISO}|{_NAMED}|{_AMERICAN}|{_DOTTED}|{_MONTHLY})"
-# As in: Updated on 24 March 2026; in bold Date, then 2026-03-01; a row of a table with the cells Date and 2026-03-01.
+# "Updated on 24 March 2026", "**Date** 2026-03-01", a table row with the cells Date and 2026-03-01.
 _STATED = re.compile(rf"(?i)\b{_STATES}\b[^\n.]{{0,40}}?(?<![\w.-]){_DATE}(?![\w-])")
-# A line that is a date or ends in one, as under a title; a title that has one, as of a report or a meeting.
+# A line that is a date or ends in one, for example below a title. A title with a date, of a report or a meeting.
 _ALONE = re.compile(rf"(?im)^[\s*_>|-]*(?:[^\n|.#]{{0,60}}?[\s(,:–—])??\(?{_DATE}[\s)*_|]*$")
 _IN_TITLE = re.compile(rf"(?im)^#[^\n]*?(?<![\w.-]){_DATE}(?![\w-])")
 
 
 def stated_date(text: str) -> str:
-    """Return the date after "updated" or the like near the top, else one in the title or alone on a line, or ""."""
+    """Return the date after a word like "updated" near the top, or one in the title or alone on a line, or ""."""
     top = text[:LOOKED_AT]
     first = "\n".join(top.splitlines()[:_FIRST_LINES])
     for pattern, where in ((_STATED, top), (_IN_TITLE, first), (_ALONE, first)):
@@ -88,30 +88,30 @@ def _iso(found: re.Match[str]) -> str:
 
 
 def _month(word: str) -> int:
-    """Return the number of a month, by its name or the beginning of it. Raises KeyError when it is none."""
+    """Return the number of a month from its name or abbreviation. Raises KeyError for other words."""
     bare = word.casefold()
     return _MONTH_NUMBERS.get(bare) or _MONTH_NUMBERS[bare[:3]]
 
 
 REFILLED = "A part of it was missing from the index or its original. It is restored."
 TAKEN = "Another document has this name here, and comes from elsewhere. Rename the file and add it again."
-BATCH = 64  # passages encoded and written at a time
-RECIPE = "12"  # changes when the same bytes would come out otherwise in the index, so that they are read again
+BATCH = 64  # passages encoded and written per call
+RECIPE = "12"  # increase it when the same file yields other passages, so that files are ingested again
 
 
 class Change(StrEnum):
-    """What an ingest did to a document."""
+    """Effect of an ingest on a document."""
 
     ADDED = "added"
     UPDATED = "updated"
     UNCHANGED = "unchanged"
-    SKIPPED = "skipped"  # there is no text in it
+    SKIPPED = "skipped"  # it has no text
     FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
-    """How one document's ingest ended; ``reason`` says why it failed."""
+    """Result of one document's ingest. ``reason`` says why it failed."""
 
     source: str
     change: Change
@@ -120,16 +120,16 @@ class IngestResult:
     notes: tuple[str, ...] = ()
 
 
-Retire = Callable[[Document], Awaitable[bool]]  # sets a version aside; whether it can be restored
-Progress = Callable[[JobStage, int, int], None]  # what is being done, how much of it of how much: pages, passages
+Retire = Callable[[Document], Awaitable[bool]]  # moves a version to the trash; returns whether it can be restored
+Progress = Callable[[JobStage, int, int], None]  # stage, pages or passages done, and total
 
 
 def _silent(_stage: JobStage, _done: int, _total: int) -> None:
-    """Nobody is watching."""
+    """Report no progress."""
 
 
 class Ingestor:
-    """Brings documents in and takes them out."""
+    """Ingestion and removal of documents."""
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class Ingestor:
         clock: Clock,
         originals: Originals | None = None,
     ) -> None:
-        """Work with these; without ``originals`` what documents are made of is not kept."""
+        """Without ``originals``, the documents' files are not stored."""
         self._consistency = IndexConsistency(catalog, index, originals)
         self._originals = originals
         self._index = index
@@ -151,7 +151,7 @@ class Ingestor:
         self._clock = clock
 
     async def ensure_base(self, name: str, description: str = "") -> KnowledgeBase:
-        """Return the base of this name, created when it is new."""
+        """Return the base of this name, and create it if it does not exist."""
         for base in await self._catalog.bases():
             if base.name == name:
                 return base
@@ -160,16 +160,16 @@ class Ingestor:
         return base
 
     async def find_unchanged(self, material: Material, base: str) -> Document | None:
-        """Return the document, where what is visible of it was made of exactly this. Looks, and needs no one's leave.
+        """Return the document if its visible version was made from exactly this file. Nothing is written.
 
-        That its passages are all there is not looked at: ``IndexConsistency.incomplete`` does that for many at once.
+        Passages are not checked. ``IndexConsistency.incomplete`` does that for many documents at once.
         """
         before = await self._catalog.document(document_id_of(base, material.source))
         same = before is not None and before.version == self._version(material) and not _is_taken(before, material)
         return before if same else None
 
     async def keep_apart(self, material: Material, base: str) -> Material:
-        """Return the upload, under a name of its own where a file of a folder has its name: both are kept."""
+        """Return the upload, renamed if a folder's file already has its name, so that both are kept."""
         if material.origin != UPLOAD:
             return material
         path = PurePosixPath(material.source)
@@ -180,7 +180,7 @@ class Ingestor:
         return replace(material, source=source)
 
     async def preview(self, material: Material, base: str) -> IngestResult:
-        """How an ingest of this would come out, with nothing written; passages are known of what stays as it is."""
+        """Return the result of an ingest without writing. Only unchanged documents have a passage count."""
         before = await self._catalog.document(document_id_of(base, material.source))
         if before is not None and _is_taken(before, material):
             return IngestResult(material.source, Change.FAILED, reason=TAKEN)
@@ -204,11 +204,11 @@ class Ingestor:
         retire: Retire | None = None,
         moved_from: Document | None = None,
     ) -> IngestResult:
-        """Bring one document in. A document that fails is reported, not raised; stores that are away are raised.
+        """Ingest one document. Report a document's failure in the result, but raise if a store is unavailable.
 
-        ``still_ours`` is asked just before the new version becomes visible, and raises when it must not. ``retire``
-        sets the version that is replaced aside, so that it can be restored; without it, that version is deleted.
-        ``moved_from`` is the same document in another base: its vectors are reused.
+        ``still_ours`` is called just before the new version becomes visible, and raises to prevent that. ``retire``
+        moves the replaced version to the trash. Without it, that version is deleted. ``moved_from`` is the same
+        document in another base, whose vectors are reused.
         """
         document_id = document_id_of(base, material.source)
         version = self._version(material)
@@ -239,7 +239,7 @@ class Ingestor:
             await self._discard(document_id, before)
             raise
         if still_ours is not None:
-            await still_ours()  # outside the ``try``: the worker that took over may have written the same rows
+            await still_ours()  # not in the ``try``: another worker that took over may have written the same rows
         origin = material.origin or (before.origin if before else "")
         await self._catalog.publish(replace(document, passages=len(passages), origin=origin))
         await self._index.remove(document_id, keep_version=version)
@@ -251,7 +251,7 @@ class Ingestor:
         )
 
     async def remove(self, document_id: str) -> Document | None:
-        """Take a document out: invisible at once, its passages gone on return."""
+        """Remove a document. It is invisible at once, and its passages are deleted on return."""
         document = await self._catalog.withdraw(document_id)
         await self._index.remove(document_id)
         if document is not None:
@@ -263,10 +263,10 @@ class Ingestor:
             await self._originals.forget(document)
 
     async def tidy(self, base: str, source: str) -> int:
-        """Remove what is there of a document beside its visible version; how many passages.
+        """Remove all versions of a document but the visible one. Return the number of passages.
 
-        For the worker that takes over from one that died with this document in hand: it may have left a version that
-        never became visible, or the one that was replaced.
+        For a worker that takes over after another one died on this document. That one may have left a version that was
+        never published, or the replaced version.
         """
         document_id = document_id_of(base, source)
         visible = await self._catalog.visible_versions([document_id])
@@ -292,13 +292,13 @@ class Ingestor:
             dated=material.dated or stated_date(_top(parsed)) or (parsed.modified or "")[:10],
             added_at=now.isoformat(timespec="seconds"),
             added_by=material.added_by,
-            url=material.url,  # where it came from; what a document says of itself is its word, not an address
+            url=material.url,  # only from where the file was fetched: don't trust an address that the document states
             etag=material.etag,
             notes=parsed.notes,
         )
 
     async def _write(self, passages: Sequence[Passage], earlier: Document | None, progress: Progress) -> None:
-        """Encode and write in batches; the vectors of text that the earlier document had are reused."""
+        """Encode and write passages in batches. Reuse the vectors of text that the earlier document had."""
         twins = same_passage_in(earlier.version, passages, earlier.id) if earlier else {}
         for start in range(0, len(passages), BATCH):
             progress(JobStage.EMBEDDING, start, len(passages))
@@ -311,7 +311,7 @@ class Ingestor:
             raise StoreUnavailable("The index does not have all that was just written to it.", remedy="Try again.")
 
     async def _discard(self, document_id: str, before: Document | None) -> None:
-        """Remove what a failed ingest had written, as far as the store allows; it is invisible either way."""
+        """Try to remove what a failed ingest has written. It is invisible either way."""
         try:
             await self._index.remove(document_id, keep_version=before.version if before else "")
         except FootnoteError:
@@ -319,7 +319,7 @@ class Ingestor:
 
 
 def _is_taken(there: Document, material: Material) -> bool:
-    """Return whether a document of another origin has this source: it is never replaced."""
+    """Return whether a document of another origin has this source. Such a document is never replaced."""
     return bool(there.origin and material.origin) and there.origin != material.origin
 
 

@@ -1,6 +1,6 @@
-"""What documents were made of, kept so that a lost index can be filled again without asking anybody for the files.
+"""Original files of documents, kept so that a lost index can be rebuilt without asking people for the files.
 
-Compressed, one for each document at its visible version, and as long as that can be seen or restored.
+They are compressed. A version's original is kept as long as the version is visible or restorable.
 """
 
 import asyncio
@@ -16,9 +16,9 @@ from core.ports.catalog import BlobStore
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A file that wants to become knowledge. ``source`` names it within its base: a path or a link.
+    """A file to ingest. ``source`` is its path or link within the base.
 
-    ``origin`` says where it comes from (``core.model.document_content``); empty where the source says so.
+    ``origin`` says where it comes from (``core.model.document_content``). It is empty if the source shows that.
     """
 
     source: str
@@ -28,53 +28,53 @@ class Material:
     added_by: str = ""
     title: str = ""
     etag: str = ""
-    dated: str = ""  # YYYY-MM-DD, where its giver says so; else the text's own date counts
+    dated: str = ""  # YYYY-MM-DD, if the sender gives it; otherwise the date in the text counts
     origin: str = ""
 
 
-_LEFT_BEHIND = timedelta(days=1)  # no document takes as long to come in
-STORE_MARK = "which store this is"  # what tells one store of files from another lies among them, and stays
-_LEVEL = 3  # of gzip: files are compressed once, and office files and PDFs are so already
+_LEFT_BEHIND = timedelta(days=1)  # longer than any ingest takes
+STORE_MARK = "which store this is"  # name of the blob that identifies the store; never swept
+_LEVEL = 3  # gzip level; low, because office files and PDFs are compressed already
 
 
 class Originals:
-    """Keeps and finds them in a blob store of their own."""
+    """Original files in their own blob store."""
 
     def __init__(self, blobs: BlobStore) -> None:
         self._blobs = blobs
 
     async def keep(self, document: Document, material: Material) -> int:
-        """Keep what this version of a document is made of, in so many bytes. Raises DocumentRejected without room."""
+        """Store the file of this version. Return its compressed size in bytes. Raises DocumentRejected without room."""
         packed = await asyncio.to_thread(_pack, material)
         await self._blobs.keep(original_name(document), packed)
         return len(packed)
 
     async def lost(self, documents: Sequence[Document]) -> frozenset[str]:
-        """Return the ids of those whose original is missing or has another length. Its content is not read."""
+        """Return the ids of documents whose original is missing or has another size. Contents are not read."""
         kept = {original_name(one): one for one in documents if one.original}
         sizes = await self._blobs.sizes(kept) if kept else {}
         return frozenset(one.id for name, one in kept.items() if sizes.get(name) != one.original)
 
     async def read(self, document: Document) -> Material | None:
-        """Return what this version was made of; None where it was not kept, or what is kept cannot be read."""
+        """Return the file of this version, or None if it is missing or unreadable."""
         data = await self._blobs.read(original_name(document))
         try:
             return None if data is None else await asyncio.to_thread(_unpack, data)
-        except (OSError, EOFError, ValueError, TypeError):  # cut short on a disk that was full or broken
+        except (OSError, EOFError, ValueError, TypeError):  # truncated on a full or broken disk
             return None
 
     async def forget(self, document: Document) -> None:
-        """Remove what this version was made of, if it is there."""
+        """Remove the file of this version, if it exists."""
         await self._blobs.forget(original_name(document))
 
     async def sweep(self, documents: Iterable[Document]) -> int:
-        """Remove what belongs to none of these documents, and has for a day; how many."""
+        """Remove originals that are a day old and belong to none of these documents. Return the number."""
         spared = [STORE_MARK, *(original_name(document) for document in documents)]
         return await self._blobs.sweep(_LEFT_BEHIND, sparing=spared)
 
 
 def original_name(document: Document) -> str:
-    """Return the name under which a document's bytes are kept."""
+    """Return the blob name of a document's original."""
     return f"original-{document.id}-{document.version}"
 
 

@@ -1,4 +1,4 @@
-"""Vectors of passages and their sentences, and copies of passages from which a document is restored."""
+"""Vectors of passages and their sentences, and copies of passages to restore a document from."""
 
 import asyncio
 import gzip
@@ -16,9 +16,9 @@ from core.ports.index import Encoder, Index, PassageVectors, Scope, Vectors
 async def vectors_of(
     passages: Sequence[Passage], encoder: Encoder, known: Mapping[str, PassageVectors] | None = None
 ) -> list[PassageVectors]:
-    """In the order of the passages. Of those ``known`` by their ids only what is lacking is encoded.
+    """Return the vectors in the order of the passages. For passages in ``known``, encode only missing vectors.
 
-    Raises ModelUnavailable when the encoder does not answer.
+    Raises ModelUnavailable if the encoder does not respond.
     """
     if not passages:
         return []
@@ -28,7 +28,7 @@ async def vectors_of(
     if fresh:
         wholes = await encoder.encode_passages([passage.searchable for passage in fresh])
         found.update((passage.id, PassageVectors(whole)) for passage, whole in zip(fresh, wholes, strict=True))
-    # Those of an earlier version have no sentences, or others, where passages were parted otherwise.
+    # Vectors of an earlier version can miss sentences, or have others if the text was split differently.
     stale = [name for name, some in texts.items() if found[name].sentences.digest != digest_of(some)]
     flat = [text for name in stale for text in texts[name]]
     rows = await encoder.encode_passages(flat) if flat else None
@@ -42,7 +42,7 @@ def _texts_of(passages: Sequence[Passage]) -> dict[str, tuple[str, ...]]:
 
 
 def _sentences(texts: Mapping[str, Sequence[str]], rows: Vectors | None) -> dict[str, SentenceVectors]:
-    """Return the rows, which are of all texts in turn, as each passage's own."""
+    """Split the rows, which are of all texts in order, by passage."""
     made: dict[str, SentenceVectors] = {}
     start = 0
     for name, some in texts.items():
@@ -52,23 +52,23 @@ def _sentences(texts: Mapping[str, Sequence[str]], rows: Vectors | None) -> dict
     return made
 
 
-BATCH = 64  # passages written back at a time
-_MOST_SENTENCES = 64_000_000  # bytes of vectors; those of a larger document are encoded as it is put back
+BATCH = 64  # passages written per call
+_MOST_SENTENCES = 64_000_000  # bytes of vectors; sentences of a larger document are encoded when it is restored
 
 
 @dataclass(frozen=True, slots=True)
 class PassageCopy:
-    """All passages of one version, in reading order, as ``encoder`` (its name) encoded them."""
+    """All passages of one version, in reading order, with vectors of the model named ``encoder``."""
 
     encoder: str
     passages: tuple[Passage, ...]
     dimension: int
     vectors: str  # base64 of little-endian float32, row by row
-    sentences: tuple[tuple[str, str], ...] = ()  # of each passage: digest of its sentences, base64 of their numbers
+    sentences: tuple[tuple[str, str], ...] = ()  # per passage: digest of its sentences, base64 of their vectors
 
 
 async def copy_passages(document: Document, index: Index, encoder: Encoder) -> PassageCopy | None:
-    """Return the visible version's passages; None if some are missing, because it was replaced or lost."""
+    """Return the visible version's passages. None if some are missing because it was replaced or lost."""
     scope = Scope(frozenset({document.knowledge_base}))
     passages = await index.passages(document.id, document.version, scope)
     vectors = await index.known_vectors([passage.id for passage in passages])
@@ -78,9 +78,9 @@ async def copy_passages(document: Document, index: Index, encoder: Encoder) -> P
 
 
 async def put_back(copy: PassageCopy, index: Index, encoder: Encoder) -> None:
-    """Write the passages; encoded again where another model encoded them, and their sentences where none did.
+    """Write the passages. Encode them again if another model encoded them, and add missing sentence vectors.
 
-    They are visible when they are published.
+    They become visible when the document is published.
     """
     import numpy as np
 
@@ -103,7 +103,7 @@ def pack(copy: PassageCopy) -> bytes:
 
 
 def unpack(data: bytes) -> PassageCopy:
-    """Return the inverse of ``pack``."""
+    """Return the copy from the bytes of ``pack``."""
     copy: PassageCopy = from_json(PassageCopy, gzip.decompress(data))
     return copy
 

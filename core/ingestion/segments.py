@@ -1,7 +1,7 @@
-"""From a parsed document to its segments: paragraphs, list items, table rows and code blocks, under their headings.
+"""Segmentation of a parsed document into paragraphs, list items, table rows and code blocks, with their headings.
 
-A table row is kept with its header, because a row without its header cannot be quoted. Words that end in a colon and
-lead to a list, a table or a listing are kept with it.
+A table row keeps its header, because a row without its header cannot be quoted. Words that end in a colon and introduce
+a list, a table or a listing stay with it.
 """
 
 import re
@@ -23,19 +23,19 @@ from core.model.markdown_lines import (
 )
 from core.model.text import sentences
 
-WRAPPED_AT = 50  # characters: a line at least this long was broken by an editor, not by its author
-MARGIN = 72  # characters: nor was one whose next piece (a link, say) would not have fitted below this
+WRAPPED_AT = 50  # characters: an editor wrapped a line that is at least this long, not its author
+MARGIN = 72  # characters: also a line that exceeds this with its next piece, such as a link
 _QUOTE_MARK = re.compile(r"^\s*(?:>\s?)+")
 _KEEPS_LINES = ("```", "~~~", "|", ">", "#")
 WIDE_ROW = 500  # characters
-INTRODUCTION = 160  # characters: longer words that lead to a list, a table or a listing are not repeated
+INTRODUCTION = 160  # characters: a longer introduction of a list, a table or a listing is not repeated
 _LED_TO = ("```", "~~~", "|")
 MOST_UNITS = 200_000  # paragraphs, items and rows of one document
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The smallest stretch that is kept together: a paragraph, a list item, a table row, a code block."""
+    """Smallest unit that stays together: a paragraph, a list item, a table row, a code block."""
 
     text: str
     heading: tuple[str, ...]
@@ -43,19 +43,19 @@ class Segment:
     locator: Locator
     tokens: int = 0
     header: str = ""  # the table's header rows, for a row
-    joint: str = "\n\n"  # what is before it when it follows another unit
-    lead: str = ""  # a heading that its section lost when it was merged
+    joint: str = "\n\n"  # separator before it if it follows another unit
+    lead: str = ""  # a heading that its section lost in a merge
     introduction: str = ""  # the words before a list, a table or a listing that end in a colon
-    lines: tuple[int, ...] = ()  # the source's line of each line of the text, where it kept its lines
+    lines: tuple[int, ...] = ()  # source line number of each line, if the text kept its lines
 
 
 def units_of(parsed: ParsedDocument) -> tuple[Segment, ...]:
-    """Return the document as segments under their headings; a heading with nothing below it is one itself."""
+    """Return the document's segments with their headings. A heading without content is a segment itself."""
     found: list[Segment] = []
     path: tuple[tuple[int, str], ...] = ()
     alone: Segment | None = None  # the latest heading, while nothing has come below it
     for number, block in enumerate(parsed.blocks):
-        if block.label:  # a sheet, an archive's member: it does not continue what came before
+        if block.label:  # a sheet or an archive member does not continue the previous block
             found.extend([alone] if alone else [])
             path, alone = (), None
         for first, last, lines in _paragraphs(block.text):
@@ -77,20 +77,20 @@ def units_of(parsed: ParsedDocument) -> tuple[Segment, ...]:
 
 
 def _introduced(units: Sequence[Segment], before: Segment) -> Iterable[Segment]:
-    """Return the units of a list, a table or a listing with the words right before it that lead to it."""
+    """Return the units of a list, a table or a listing with the words right before it that introduce it."""
     listed = LIST_ITEM.match(units[0].text)
     if (listed or units[0].text.lstrip().startswith(_LED_TO)) and before.heading == units[0].heading:
         goes_on = listed and LIST_ITEM.match(before.text)  # a list with empty lines between its items
         words = before.introduction if goes_on else _introduction(before.text)
         return [replace(unit, introduction=words) for unit in units]
-    if len(units) > 1 and LIST_ITEM.match(units[1].text) and not listed:  # they stand on the line above the list
+    if len(units) > 1 and LIST_ITEM.match(units[1].text) and not listed:  # introduced on the line above the list
         words = _introduction(units[0].text)
         return [units[0], *(replace(unit, introduction=words) for unit in units[1:])]
     return units
 
 
 def _introduction(text: str) -> str:
-    """Return the last sentence, where it ends in a colon and is short."""
+    """Return the last sentence if it ends in a colon and is short."""
     said = sentences(LIST_ITEM.sub("", text))[-1:] if text.rstrip("*_ ").endswith(":") else ()
     return "".join(one for one in said if len(one) <= INTRODUCTION)
 
@@ -100,7 +100,7 @@ def _names(path: Iterable[tuple[int, str]], parsed: ParsedDocument) -> tuple[str
 
 
 def _paragraphs(text: str) -> Iterable[tuple[int, int, list[str]]]:
-    """Yield the lines between blank lines, with first and last line offsets; headings are separate."""
+    """Yield the lines between blank lines, with first and last line offsets. Yield headings separately."""
     run: list[str] = []
     start = 0
     lines = text.splitlines()
@@ -139,8 +139,8 @@ def _unit(
 
 
 def _unwrap(lines: list[str]) -> str:
-    """Return a paragraph whose editor wrapped it, as one line again; code, verses and addresses keep their lines."""
-    if all(line.lstrip().startswith(">") for line in lines):  # a block quote: its marks are not its words
+    """Join the lines of a paragraph that an editor wrapped. Code, verses and addresses keep their lines."""
+    if all(line.lstrip().startswith(">") for line in lines):  # drop the marks of a block quote
         lines = [_QUOTE_MARK.sub("", line) for line in lines]
     text = "\n".join(lines).strip("\n").rstrip()
     kept = text.splitlines()
@@ -149,13 +149,13 @@ def _unwrap(lines: list[str]) -> str:
     if meant or not wrapped:
         return text
     joined = kept[0].rstrip()
-    for line in kept[1:]:  # an item within an item stays one
+    for line in kept[1:]:  # a nested item stays an item
         joined += f"\n{line.rstrip()}" if LIST_ITEM.match(line) else f" {line.strip()}"
     return joined
 
 
 def _is_wrapped(line: str, after: str) -> bool:
-    """Return whether an editor ended the line, and not its author: it is long, or becomes so with the next piece."""
+    """Return whether an editor wrapped the line: it is long, or would be with the next piece."""
     if len(line) >= WRAPPED_AT or LIST_ITEM.match(after):
         return True
     return line[-1:] not in ".:;!?" and len(f"{line} {first_piece(after)}") > MARGIN
@@ -186,9 +186,9 @@ def _table(lines: list[str], heading: tuple[str, ...], number: int, block: Block
 
 
 def _narrow(header: str, row: str) -> list[tuple[str, str]]:
-    """Return each cell with text as a table of two columns: the name of its row and the cell.
+    """Return each cell with text as a table of two columns: the row's name and the cell.
 
-    Where cells are paragraphs, a row is too long for a passage, and nobody reads six of them side by side.
+    If cells are paragraphs, a row is too long for a passage.
     """
     (of_names, *columns), (name, *cells) = cells_of(header), cells_of(row)
     placed = zip_longest(columns, cells, fillvalue="")

@@ -1,7 +1,7 @@
-"""Documents that were removed or replaced, and how they are restored.
+"""Trash for removed and replaced documents, which can be restored.
 
-Rights are checked before. What is removed becomes invisible first and is deleted after; what restoring needs is set
-aside for a week. A version that an ingest replaces is set aside in the same way.
+Callers check permissions. A removed document becomes invisible first and is deleted afterwards. A copy for restoring
+is kept for a week. A version that an ingest replaces is kept in the same way.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from core.ports.catalog import BlobStore, Catalog, RemovedDocument, TrashStore
 from core.ports.index import Encoder, Index
 
 RESTORABLE = timedelta(days=7)
-MOST_REPLACED = 10  # versions of one document: a place that is watched may change every minute
+MOST_REPLACED = 10  # versions of one document; a watched folder may change every minute
 
 
 class Trash:
-    """Takes documents out and puts them back."""
+    """Removal and restoring of documents."""
 
     def __init__(
         self,
@@ -45,21 +45,21 @@ class Trash:
         self._clock = clock
 
     async def base(self, name: str) -> KnowledgeBase | None:
-        """Return the base of this name, whatever the case of its letters."""
+        """Return the base of this name, ignoring case."""
         return find_base(await self.catalog.bases(), name)
 
     async def remove(self, document: Document, by: str) -> int:
-        """Take one document out: copied, then invisible, deleted on return; how many passages went."""
+        """Copy a document, make it invisible, then delete it. Return the number of its passages."""
         base = await self.base(document.knowledge_base)
-        if base is None:  # it was removed meanwhile, with all that it had
+        if base is None:  # removed in the meantime, with all its documents
             base = KnowledgeBase(document.knowledge_base, grants=frozenset({NOBODY}))
-        await self._set_aside(document)  # first: a process that dies after it has lost nothing
+        await self._set_aside(document)  # first, so that nothing is lost if the process dies later
         await self._keep_removal(self._removal(document, base, by))
         await self.catalog.withdraw(document.id)
         return await self._index.remove(document.id)
 
     async def purge(self, document: Document) -> None:
-        """Take one document out for good, with every copy of it and of its earlier versions."""
+        """Delete a document permanently, with every copy of it and of its earlier versions."""
         await self.catalog.withdraw(document.id)
         await self._index.remove(document.id)
         for removed in await self._store.removals():
@@ -73,10 +73,10 @@ class Trash:
             await self._originals.forget(document)
 
     async def remove_base(self, base: KnowledgeBase, by: str) -> tuple[Document, ...]:
-        """Make a whole base invisible at once; the documents that are now to be ``put_away``."""
+        """Make a whole base invisible at once. Return its documents, which the caller must ``put_away``."""
         documents = tuple(await self.catalog.documents(frozenset({base.name})))
         for removed in await self._store.removals():
-            if removed.base.name == base.name and removed.base != base:  # it comes back for its last readers
+            if removed.base.name == base.name and removed.base != base:  # restore it with the base's latest grants
                 await self._store.keep_removal(replace(removed, base=base))
         for document in documents:
             await self._keep_removal(replace(self._removal(document, base, by), whole_base=True))
@@ -84,22 +84,22 @@ class Trash:
         return documents
 
     async def _keep_removal(self, removed: RemovedDocument) -> None:
-        """Keep it in place of an earlier replacement of the same version, which has the same copy."""
+        """Record a removal, and drop an earlier replacement of the same version, which shares its copy."""
         await self._store.keep_removal(removed)
         await self._store.forget_removal(replace(removed, replaced=True).key)
 
     async def put_away(self, document: Document) -> int:
-        """Set a copy of an invisible document aside, then delete its passages; how many there were.
+        """Copy an invisible document to the trash, then delete its passages. Return their number.
 
-        A second call, after a crash in between, keeps the copy that is there.
+        A repeated call after a crash keeps the existing copy.
         """
         await self._set_aside(document)
         return await self._index.remove(document.id)
 
     async def retire(self, document: Document, by: str) -> bool:
-        """Set a version aside that is about to be replaced; False where its base or passages of it are gone.
+        """Copy a version to the trash before it is replaced. Return False if its base or passages are missing.
 
-        Raises DocumentRejected when there is no room.
+        Raises DocumentRejected without room.
         """
         base = await self.base(document.knowledge_base)
         if base is None or not await self._set_aside(document):
@@ -114,10 +114,10 @@ class Trash:
         return copy is not None
 
     async def restore(self, removed: RemovedDocument, by: str) -> Document:
-        """Put a document back as it was. Raises NotFound without its copy, DocumentRejected when it is in use.
+        """Restore a document. Raises NotFound without its copy, DocumentRejected if another version is visible.
 
-        Where it was replaced, the version that took its place is set aside in turn. Until the document is visible
-        again its removal is known and its copy kept, so that a restore that was killed can be repeated.
+        If it was replaced, the version that replaced it goes to the trash. The removal and the copy are kept until the
+        document is visible again, so that a killed restore can be repeated.
         """
         there = await self.catalog.document(removed.document.id)
         if there is not None and there.version == removed.document.version:
@@ -144,11 +144,11 @@ class Trash:
         return removed.document
 
     async def removal(self, document_id: str) -> RemovedDocument | None:
-        """Return the removal of this document, as long as it is known; what was replaced is no removal."""
+        """Return the removal of this document, if it is still recorded. A replacement is not a removal."""
         return await self._store.removal(document_id)
 
     async def restorable(self, base: str = "") -> tuple[RemovedDocument, ...]:
-        """Return what can be restored, the latest first; of this base where one is named."""
+        """Return the restorable documents, latest first, of one base if given."""
         return tuple(
             removed
             for removed in await self._store.removals()
@@ -156,7 +156,7 @@ class Trash:
         )
 
     async def sweep(self) -> int:
-        """Forget what can no longer be restored; how many copies went."""
+        """Delete what can no longer be restored. Return the number of copies."""
         replaced: Counter[str] = Counter()
         for removed in await self._store.removals():
             replaced[removed.document.id] += removed.replaced
@@ -175,5 +175,5 @@ class Trash:
 
 
 def kept_name(document: Document) -> str:
-    """Return the name under which a document's copy is set aside."""
+    """Return the blob name of a document's copy in the trash."""
     return f"removed-{document.id}-{document.version}"

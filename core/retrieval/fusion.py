@@ -1,18 +1,19 @@
-"""How the scores of the two legs become one: an order, and a number that means the same in every corpus.
+"""Fusion of the dense and the lexical leg into one order and one score that is comparable across corpora.
 
-The order is a convex combination (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", 2022)
-of what each leg says of a passage: its score divided by that leg's best, and a tenth of its reciprocal rank (k = 60,
-Cormack et al. 2009), which holds where a leg's scores lie close together. A long question gives the lexical leg more to
-match, so that the dense leg weighs less there. What the legs found is weighed by its nearest sentence too (MaxP: Dai
-and Callan, "Deeper Text Understanding for IR with Contextual Neural Language Modeling", 2019): the
-vector of a whole passage hides the one that answers. ``research/measure/fusion.py`` derives the
-constants: on each of nine sets nDCG@10 is at or above min-max halves, min-max .7 to .3 and reciprocal ranks alone, and
-on eight of them where the constants come from the other eight. How sharply either leg's scores fall, the best cosine,
-how many hits both legs have in common, and how many of the question's words the best hit has, said nothing more about
-a set left out.
+The order is a convex combination of both legs (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
+Retrieval", 2022). Each leg contributes a passage's score divided by the leg's best score, plus a tenth of its
+reciprocal rank (k = 60, Cormack et al. 2009). The rank helps if a leg's scores are close together. The dense leg
+weighs less for long questions, because they give the lexical leg more to match. The nearest sentence of a passage
+counts too (MaxP: Dai and Callan, "Deeper Text Understanding for IR with Contextual Neural Language Modeling", 2019),
+because the vector of a whole passage hides the sentence that answers.
 
-A passage that one leg did not return is not at zero there: it is somewhere below the last one returned, and gets that
-one's score. Taking zero instead cost up to 0.02; asking the index for the exact score gained nothing worth a call.
+``research/measure/fusion.py`` derives the constants. On each of nine sets, nDCG@10 is at or above min-max with equal
+weights, min-max with .7 to .3, and reciprocal ranks alone. With constants from the other eight sets, this holds for
+eight sets. Four other features did not help on a left-out set: the drop of a leg's scores, the best cosine, the
+number of hits that both legs share, and the number of the question's words in the best hit.
+
+A passage that one leg did not return gets the score of that leg's last hit, since its own is somewhere below. Zero
+instead cost up to 0.02. Asking the index for the exact score gained too little for a call.
 """
 
 import math
@@ -25,28 +26,28 @@ from core.ports.index import DenseAndBm25Hits
 
 Fusion = Callable[[str, DenseAndBm25Hits, int], tuple[Hit, ...]]
 
-DENSE_WEIGHT = 0.58  # for a question of seven words that carry meaning
-PER_LENGTH = -0.135  # for each unit of the natural logarithm of their number
-SENTENCE_WEIGHT = 0.2  # of the nearest sentence, beside both legs together
-RANK_SHARE = 0.1  # what the first rank of a leg counts beside the leg's best score
+DENSE_WEIGHT = 0.58  # for a question of seven content words
+PER_LENGTH = -0.135  # per unit of the natural logarithm of their number
+SENTENCE_WEIGHT = 0.2  # weight of the nearest sentence; both legs share the rest
+RANK_SHARE = 0.1  # weight of a leg's first rank relative to its best score
 _TYPICAL_LENGTH = 2.03  # ln(1 + 6.6)
 _RANK_CONSTANT = 60
-_LEAST, _MOST = 0.2, 0.8  # of the dense weight, however long the question
+_LEAST, _MOST = 0.2, 0.8  # bounds of the dense weight
 
-# A logistic regression over the nine sets and questions that belong to other sets: is this hit relevant? Fitted on
-# eight sets and tried on the ninth, before the nearest sentence counted, its mean error of calibration is 0.05 and its
-# AUC 0.86 (research/measure/fusion.py).
+# Logistic regression for the relevance of a hit, over the nine sets and questions that belong to other sets. Fitted on
+# eight sets and tested on the ninth, without the nearest sentence, its mean calibration error is 0.05 and its AUC 0.86
+# (research/measure/fusion.py).
 _INTERCEPT = -11.8
-_PER_COSINE = 5.7  # of the best hit
+_PER_COSINE = 5.7  # cosine of the best hit
 _PER_COVERAGE = 1.75  # share of the question's words in the best hit
 _PER_RELATIVE = 7.4  # this hit's fused score as a share of the best hit's
 
 
 def fuse(query: str, legs: DenseAndBm25Hits, asked: int) -> tuple[Hit, ...]:
-    """Return all hits of both legs, best first. ``asked`` is how many each leg was asked for.
+    """Return all hits of both legs, best first. ``asked`` is the number requested from each leg.
 
-    ``score`` estimates the probability that the passage helps to answer: a good match in one corpus has about the same
-    score as an equally good one in another, and a question that nothing answers has low scores throughout.
+    ``score`` estimates the probability that the passage helps to answer. Equally good matches in different corpora have
+    about the same score. If nothing answers the question, all scores are low.
     """
     dense = {passage.id: score for passage, score in legs.dense}
     bm25 = {passage.id: score for passage, score in legs.bm25}
@@ -68,37 +69,37 @@ def fuse(query: str, legs: DenseAndBm25Hits, asked: int) -> tuple[Hit, ...]:
 
 
 def _with_sentences(relative: Mapping[str, float], cosines: Mapping[str, float]) -> dict[str, float]:
-    """Weigh the nearest sentence with the legs; a passage without sentence vectors counts with its own."""
+    """Add the weight of the nearest sentence. A passage without sentence vectors uses its own vector."""
     there = {name: cosines[name] for name in relative if name in cosines}
     worth = _worth(there, len(there))
     return {name: (1 - SENTENCE_WEIGHT) * legs + SENTENCE_WEIGHT * worth(name) for name, legs in relative.items()}
 
 
 def dense_weight(query: str) -> float:
-    """Return how far the dense leg is trusted, in [0, 1]; the rest goes to the lexical leg."""
+    """Return the weight of the dense leg, in [0, 1]. The lexical leg has the rest."""
     length = math.log(1 + len(set(content_words(query))))
     return min(_MOST, max(_LEAST, DENSE_WEIGHT + PER_LENGTH * (length - _TYPICAL_LENGTH)))
 
 
 def _level(query: str, best: Passage, cosine: float) -> float:
-    """Return how good the best hits are at all."""
+    """Return the logit of the best hits' quality, before each hit's relative score."""
     asked = set(content_words(query))
     coverage = len(asked & _words_like(asked, best.searchable)) / len(asked) if asked else 0.0
     return _INTERCEPT + _PER_COSINE * cosine + _PER_COVERAGE * coverage
 
 
 def _words_like(asked: set[str], text: str) -> set[str]:
-    """Of the text's stems at least those that are asked for.
+    """Return the text's stems, at least those that are also in the question.
 
-    A word not seen before takes 30 µs to stem, and a passage of a large corpus has twenty of them. A stem begins as its
-    word does, so that most need not be stemmed: 0.55 ms instead of 0.85 for the whole fusion.
+    Stemming a new word takes 30 µs, and a passage of a large corpus has twenty of them. A stem begins like its word, so
+    most words need no stemming. The whole fusion takes 0.55 ms instead of 0.85 ms.
     """
     initials = {stem[0] for stem in asked}
     return set(content_words(" ".join(word for word in words(text) if word[0].casefold()[0] in initials)))
 
 
 def _worth(leg: Mapping[str, float], asked: int) -> Callable[[str], float]:
-    """Return what a leg says of a passage, by id: its score as a share of the best, and something for its rank."""
+    """Return a function from passage id to a leg's contribution: its share of the best score, plus its rank's part."""
     best, floor = _range(leg, asked)
     ranks: dict[float, int] = {}  # equal scores have one rank
     for rank, score in enumerate(sorted(leg.values(), reverse=True), 1):
@@ -113,7 +114,7 @@ def _worth(leg: Mapping[str, float], asked: int) -> Callable[[str], float]:
 
 
 def _range(leg: Mapping[str, float], asked: int) -> tuple[float, float]:
-    """Return the best score, and the most an absent passage can have: nothing if the leg had no more."""
+    """Return the best score and the score for absent passages, which is 0 if the leg returned all it has."""
     best = max(leg.values(), default=0.0)
     floor = min(leg.values()) if leg and len(leg) >= asked else 0.0
     return (best if best > 0 else 1.0), max(0.0, floor)

@@ -1,6 +1,6 @@
-"""One search: encode, ask both legs, keep what is visible, fuse, rerank.
+"""Hybrid search: encode the query, search both legs, drop unpublished versions, fuse, rerank.
 
-What to search for, and whether what came back suffices, is the agent's business.
+The agent decides what to search for and whether the results suffice.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ from core.ports.catalog import Catalog
 from core.ports.index import DenseAndBm25Hits, Encoder, Index, Reranker, Scope
 from core.retrieval.fusion import Fusion, fuse
 
-MOST_IDENTIFIERS = 8  # looked for in the text of every hit; a paste may hold hundreds
-NAMED = 2  # hits that have an identifier of the query whole, and are kept wherever they come
+MOST_IDENTIFIERS = 8  # searched for in every hit's text; a paste may have hundreds
+NAMED = 2  # hits kept per identifier of the query, whatever their rank
 _IDENTIFIER = re.compile(
     r"(?<![\w.,:/-])(?:v?\d+(?:\.\d+)+|[A-Za-z]+-?\d[\w-]*|\d+(?:-\d+)*-?(?=[A-Za-z]*[A-Z])[A-Za-z]+\d*"
     r"|[^\W\d_]{2,}(?:-[^\W\d_]{2,})+)(?![\w,:/-])"
@@ -28,14 +28,14 @@ _IDENTIFIER = re.compile(
 
 
 def identifiers_in(query: str) -> tuple[str, ...]:
-    """Return what is one word by figures or hyphens: "5.1.3", "F31", "ring-round"; no amount, time or year."""
+    """Return words with digits or hyphens: "5.1.3", "F31", "ring-round", but no amounts, times or years."""
     return tuple(dict.fromkeys(_IDENTIFIER.findall(query)))[:MOST_IDENTIFIERS]
 
 
 def keep_named(query: str, hits: Sequence[Hit], kept: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Return the kept hits, the last of them given up for those of all hits that have an identifier of the query whole.
+    """Return the kept hits, the last ones replaced by hits that contain an identifier of the query.
 
-    First those that have it for an entry: in a heading, or at the beginning of a line or a row.
+    Hits with the identifier in a heading, or at the start of a line or row, come first.
     """
     named = [hit for one in identifiers_in(query) for hit in _holding(one, hits)[:NAMED]]
     missing = [hit for hit in named if hit not in kept]
@@ -58,19 +58,19 @@ def _holding(identifier: str, hits: Sequence[Hit]) -> list[Hit]:
 if TYPE_CHECKING:
     from core.ports.index import Vectors
 
-POOL = 50  # of each leg
-RERANKED = 30  # of the fused pool
-FURTHER = 8  # documents behind those of the hits: with them, what a search is measured by is in reach
+POOL = 50  # hits requested from each leg
+RERANKED = 30  # hits of the fused pool that are reranked
+FURTHER = 8  # documents listed after those of the hits; search metrics count them too
 _FURTHER = 4
-_OF_ONE_DOCUMENT = 3  # passages returned; further ones count less, so that others have room
+_OF_ONE_DOCUMENT = 3  # passages of a document at full score; later ones count less, to make room for others
 _FURTHER_OF_ONE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """What one search brought back, best first, and how. ``seconds`` by stage.
+    """Results of one search, best first, with ``seconds`` by stage.
 
-    ``further`` is the best hit of each document that comes behind and has none among the ``hits``.
+    ``further`` has the best hit of each following document that has no passage in ``hits``.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -82,7 +82,7 @@ class Retrieval:
 
 
 class Retriever:
-    """Hybrid search over an index, of published versions only."""
+    """Hybrid search over the published versions in an index."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Retriever:
         self._pool = pool
 
     async def search(self, query: str, scope: Scope, limit: int = 10) -> Retrieval:
-        """Return the best passages for a query. Raises Unavailable when a store or the encoder does not answer."""
+        """Return the best passages for a query. Raises Unavailable if a store or the encoder does not respond."""
         if not query.strip() or limit < 1 or not scope.bases:
             return Retrieval()
         seconds: dict[str, float] = {}
@@ -111,7 +111,7 @@ class Retriever:
         asked = max(self._pool, limit)
         legs, dropped = await self._visible_legs(query, vector, scope, asked, seconds)
         if dropped and len(legs.dense) < limit <= len(legs.dense) + dropped:
-            # A version that is being written crowds out what is published: look further, once.
+            # Unpublished versions fill the pool, so retry once with a larger one.
             asked *= _FURTHER
             legs, dropped = await self._visible_legs(query, vector, scope, asked, seconds)
         with _time_stage(seconds, "fuse"):
@@ -126,7 +126,7 @@ class Retriever:
     async def _visible_legs(
         self, query: str, vector: "Vectors", scope: Scope, asked: int, seconds: dict[str, float]
     ) -> tuple[DenseAndBm25Hits, int]:
-        """Both legs without what is not published, and how many were dropped of the leg that lost more."""
+        """Return both legs without unpublished passages, and how many the leg that lost more has lost."""
         with _time_stage(seconds, "search"):
             found = await self._index.search(query, vector, scope, asked)
         documents = sorted({passage.document for passage, _ in (*found.dense, *found.bm25)})
@@ -147,7 +147,7 @@ class Retriever:
         try:
             scores = await self._reranker.rerank(query, [hit.passage.searchable for hit in pool])
         except Unavailable:
-            return hits, 0  # the fused order is kept; the model server reports it
+            return hits, 0  # keep the fused order; the model server reports the error
         if scores is None:
             return hits, 0
         judged = [replace(hit, rerank=score, score=score) for hit, score in zip(pool, scores, strict=True)]
@@ -157,10 +157,10 @@ class Retriever:
 
 
 def spread(hits: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
-    """Return the ``limit`` hits to keep, best first; from its fourth passage on a document's hits count half.
+    """Return the best ``limit`` hits, in order. From its fourth passage on, a document's hits count half.
 
-    Eight passages of a long page and its neighbours may be two documents, though ten are in reach. Where a page is one
-    passage, nothing changes. Measured in docs/measurements.md.
+    Otherwise the passages of one or two long pages can push out all other documents. Nothing changes if a page is one
+    passage. Measured in docs/measurements.md.
     """
     counts: Counter[str] = Counter()
     worth: list[float] = []
@@ -172,7 +172,7 @@ def spread(hits: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
 
 
 def further_documents(hits: Sequence[Hit], kept: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Return the best hit of each document that none of the kept ones is from, best first, ``FURTHER`` at most."""
+    """Return the best hit of each document without a kept hit, best first, at most ``FURTHER``."""
     return first_of_each_document(hits, (hit.passage.document for hit in kept))[:FURTHER]
 
 

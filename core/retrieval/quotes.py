@@ -1,4 +1,4 @@
-"""Which stretches of a passage are shown as its quote: always verbatim, one for each sentence that it is cited for."""
+"""Selection of a passage's quote: verbatim stretches, one for each sentence that cites the passage."""
 
 import math
 import re
@@ -10,19 +10,19 @@ from core.model.text import content_words, sentences, words
 
 
 def scores(texts: Sequence[Sequence[str]], query: Sequence[str]) -> list[float]:
-    """BM25 of each text (a sequence of words), 0 for one that shares no word with the query."""
+    """Return the BM25 score of each text (a sequence of words), 0 if it shares no word with the query."""
     wanted = set(query)
     if not wanted or not any(texts):
         return [0.0] * len(texts)
-    from rank_bm25 import BM25Plus  # brings numpy with it
+    from rank_bm25 import BM25Plus  # imports numpy
 
     ranked = BM25Plus([list(text) for text in texts]).get_scores(sorted(wanted))
-    # BM25Plus adds a constant for every query word that any text has: a text without a shared word is no match.
+    # BM25Plus adds a constant for every query word that any text has, also to texts without a shared word.
     return [float(score) if wanted & set(text) else 0.0 for score, text in zip(ranked, texts, strict=True)]
 
 
 def coverage(texts: Sequence[Sequence[str]], query: Sequence[str], held: Collection[str]) -> float:
-    """Return the share in [0, 1] of the query's words that are held, each weighted by its rarity among the texts."""
+    """Return the share in [0, 1] of the query's words in ``held``, weighted by their rarity among the texts."""
     wanted = set(query)
     weights = {word: math.log((len(texts) + 1) / (sum(word in text for text in texts) or 0.5)) for word in wanted}
     total = sum(weights.values())
@@ -31,18 +31,18 @@ def coverage(texts: Sequence[Sequence[str]], query: Sequence[str], held: Collect
 
 _LINK = re.compile(r"!?\[[^\[\]\n]{0,200}\]\([^()\n]{0,500}\)")
 LONGEST = 300  # characters: three lines on a phone
-LONGEST_VERBATIM = 600  # of a sentence that an answer repeats
-MOST = 1_500  # of all that one passage is cited for
-_QUESTION_WEIGHT = 0.5  # beside a claim the question only breaks ties: the quote is there to bear the claim out
+LONGEST_VERBATIM = 600  # characters of a sentence that an answer repeats
+MOST = 1_500  # characters of all stretches of one passage
+_QUESTION_WEIGHT = 0.5  # next to a claim, the question only breaks ties: the quote has to support the claim
 
 
 def choose_quote(passage_text: str, query: str, claim: str = "") -> Quote:
-    """Return the sentence that says most of the claim and the question, with a neighbour that adds to it.
+    """Return the sentence that best matches the claim and the question, with a neighbour that adds to it.
 
-    Ranked by BM25 whose statistics are of this passage alone, so that a word which the whole passage is about decides
-    nothing. A sentence that is too long is cut around what matches. ``score`` is the share in [0, 1] of the claim's
-    (else the question's) words, weighted by how rare they are here, that the quote holds. Where nothing matches it is
-    the passage's opening, with score 0; an empty passage has an empty quote.
+    Rank with BM25 statistics of this passage alone, so that words that occur throughout it count little. Cut a long
+    sentence around the matching words. ``score`` is the share in [0, 1] of the words of the claim (without one, of the
+    question) that the quote has, weighted by their rarity here. If nothing matches, return the passage's opening with
+    score 0. An empty passage has an empty quote.
     """
     spans, heads = _candidates(passage_text)
     if not spans:
@@ -63,10 +63,10 @@ def choose_quote(passage_text: str, query: str, claim: str = "") -> Quote:
 
 
 def quote_for(passage_text: str, query: str, claims: Sequence[str] = ()) -> str:
-    """Return what a passage is cited for, in its own words and order: the very sentence behind each claim.
+    """Return the verbatim sentences that support the claims, in the passage's order.
 
-    A claim that is in the passage word for word is shown whole; for another it is what ``choose_quote`` finds.
-    Stretches that do not touch are parted by an ellipsis. At most ``MOST`` characters, the first claims first.
+    A claim that is in the passage word for word is quoted whole. For other claims use ``choose_quote``. Put an ellipsis
+    between stretches that do not touch. Return at most ``MOST`` characters, for the first claims first.
     """
     stretches: list[tuple[int, int]] = []
     for claim in dict.fromkeys(claims) or ("",):
@@ -77,7 +77,7 @@ def quote_for(passage_text: str, query: str, claims: Sequence[str] = ()) -> str:
 
 
 def _verbatim(claim: str, text: str) -> tuple[int, int] | None:
-    """Return where the sentence is that has this claim word for word, if one has and it is not overlong."""
+    """Return the span of the sentence that has this claim word for word, unless it is too long."""
     said = _running_text(claim)
     spans = (span for span in _spans(text) if said.strip() and said in _running_text(text[slice(*span)]))
     return next((span for span in spans if span[1] - span[0] <= LONGEST_VERBATIM), None)
@@ -93,7 +93,7 @@ def _locate(quote: str, text: str) -> tuple[int, int]:
 
 
 def _join_stretches(text: str, stretches: Sequence[tuple[int, int]]) -> str:
-    """Return the stretches in the order of the text; those that touch or overlap become one."""
+    """Return the stretches in the order of the text, and merge those that touch or overlap."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(stretches):
         if merged and not text[merged[-1][1] : start].strip():
@@ -108,7 +108,7 @@ def _join_stretches(text: str, stretches: Sequence[tuple[int, int]]) -> str:
 
 
 def _candidates(text: str) -> tuple[list[tuple[int, int]], frozenset[int]]:
-    """Return the sentences that have words, and which are a table's head: that repeats the question."""
+    """Return the spans of sentences with words, and the indexes of table headers, which only repeat the question."""
     spans: list[tuple[int, int]] = []
     heads: set[int] = set()
     for start, end in _spans(text):
@@ -120,7 +120,7 @@ def _candidates(text: str) -> tuple[list[tuple[int, int]], frozenset[int]]:
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
-    """Return where each sentence is."""
+    """Return the span of each sentence."""
     found: list[tuple[int, int]] = []
     at = 0
     for sentence in sentences(text):
@@ -137,7 +137,7 @@ def _with_neighbour(
     ranked: Sequence[float],
     decisive: frozenset[str],
 ) -> tuple[int, int]:
-    """Return the best sentence and a neighbour with wanted words that it lacks, if both are short enough."""
+    """Return the best sentence with a neighbour that adds decisive words, if both together are short enough."""
     missing = decisive - set(bags[best])
     choices: list[tuple[float, int, int]] = []
     for first, last, other in ((best - 1, best, best - 1), (best, best + 1, best + 1)):
@@ -148,13 +148,13 @@ def _with_neighbour(
 
 
 def _shorten(text: str, decisive: frozenset[str]) -> str:
-    """At most ``LONGEST`` characters of ``text``, whole words and links, from where most of the decisive words are."""
+    """Return at most ``LONGEST`` characters with the most decisive words, without cutting words or links."""
     if len(text) <= LONGEST:
         return text
     links = [found.span() for found in _LINK.finditer(text)]
     gaps = [n for n, character in enumerate(text) if character.isspace() and not _within(n, links)]
     starts = [0, *(n + 1 for n in gaps if n < len(text) - LONGEST // 2)]
-    step = max(1, len(starts) // 40)  # of a very long line not every place is tried
+    step = max(1, len(starts) // 40)  # try only some places of a very long line
 
     def matches(start: int) -> int:
         return len(decisive & set(content_words(text[start : start + LONGEST])))

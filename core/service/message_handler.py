@@ -185,7 +185,7 @@ class _HeldDelivery:
     async def _limit_reached(self, message: IncomingMessage, opened: OpenThread, trace_id: str) -> str:
         """Count this answer once; return the message for its asker if today's limit is reached."""
         limits = self.services.answer_limits
-        if limits is None or self.lease.runs:  # already counted by the interrupted run
+        if limits is None:
             return ""
         if _typed_choice(message, opened, trace_id) is not None:  # it continues a question that was counted
             return ""

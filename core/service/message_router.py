@@ -77,13 +77,14 @@ class AnswerLimits:
     async def refusal(self, message: IncomingMessage, limits: DailyLimits) -> str:
         """Count one more answer, or return the message for a limit that is reached. Raises StoreUnavailable.
 
-        A person is counted under a hash with the day, so nobody can be identified once the day's count has expired.
+        A question counts once, even if it is retried or edited before its answer. A person is counted under a hash with
+        the day, so nobody can be identified once the day's count has expired.
         """
         person = hashlib.sha256(f"{self.days.today()} {message.asker.id}".encode()).hexdigest()[:20]
         names = ((person, limits.person_answers), (message.thread.place, limits.channel_answers))
         if not (most := [(name, number) for name, number in names if number]):
             return ""
-        reached = await self.counts.take(most)
+        reached = await self.counts.take(most, _question_of(message))
         if not reached:
             return ""
         if reached == person:
@@ -92,6 +93,14 @@ class AnswerLimits:
             said = f"I have given {_answers(limits.channel_answers)} here today, which is this channel's limit."
         raising = "An admin can raise it with `/footnote settings`."
         return f"{said} Please ask again after midnight ({self.days.end}). {raising}"
+
+    async def give_back(self, message: IncomingMessage) -> None:
+        """Undo the count of a question that got no answer. Raises StoreUnavailable."""
+        await self.counts.give_back(_question_of(message))
+
+
+def _question_of(message: IncomingMessage) -> str:
+    return hashlib.sha256(f"{message.thread} {message.id}".encode()).hexdigest()[:20]
 
 
 def _answers(number: int) -> str:

@@ -1,1 +1,1 @@
-"""Verification: hold each claim of a draft against its evidence, repair or strike what fails, and cite what holds."""
+"""Verification: check each claim of a draft against its evidence, repair or strike what fails, cite the rest."""

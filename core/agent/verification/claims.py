@@ -1,7 +1,7 @@
-"""The parts of a draft: statements, leads, code, and statements about what the documents cover.
+"""Parts of a draft: statements, leads, code, and statements about what the documents cover.
 
-Every statement is a claim, however short: "No, it does not.", a list item of two words, a table row. Only the check
-decides that a sentence states nothing. Code must be in a document as it is.
+Every statement is a claim, even a short one: "No, it does not.", a list item of two words, a table row. Only
+verification decides that a sentence states nothing. Code must be in a document verbatim.
 """
 
 import re
@@ -25,7 +25,7 @@ _THE_SOURCES = (
     r"(?:documents?|sources?|passages?|evidence|context|information|texts?|knowledge bases?)"
     r"(?: (?:here|above|below|provided|given|available|i (?:have|found)|at hand)){0,2}"
 )
-# That the search or the documents have nothing on something.
+# "The documents do not say", "I could not find", "no source mentions".
 _ABSENCE = re.compile(
     rf"{_OPENING}(?:{_THE_SOURCES} (?:(?:do|does|did) ?n[o'’]t|never|cannot) {_SAYING}"
     rf"|{_THE_SOURCES} (?:have|has|had|say|says|contains?|gives?|mentions?|shows?) (?:no\b|nothing\b)"
@@ -37,14 +37,14 @@ _ABSENCE = re.compile(
     r"|nothing (?:in|about|on) (?:the|this|these|that)\b|not (?:in|from) the documents\W*$)",
     re.IGNORECASE,
 )
-# "The document provides information about X, but does not mention Y": what it is about is said to lead over.
+# "The document provides information about X, but does not mention Y": the first half only introduces the second.
 _ABSENCE_AFTER_ALL = re.compile(
     rf"{_OPENING}{_THE_SOURCES} (?:\w+ (?:information|details|guidance) (?:about|on|for)|mention|discuss|describ|cover"
     r"|refer|talk)\w* [^.;:\d]*?\b(?:but|and|yet|however)\b,? (?:(?:it|they) )?"
     rf"(?:(?:do|does|did) ?n[o'’]t|never) {_SAYING}[^.;:]*$",
     re.IGNORECASE,
 )
-# What goes on after it may be anything.
+# A sentence that goes on after such words may state anything.
 _GOES_ON = re.compile(r"(?i)[;:–—]|\.\s|,?\s\b(?:but|however|although|though|yet|instead|usually|typically|normally)\b")
 _YES_NO = re.compile(r"(?i)\b(?:yes|no|not|never|none|neither|\w+n['’]t)\b")
 _CHOICE = re.compile(r"(?i)\bor\b|\boder\b|\bou\b|\b(?:which|whose|either|both)\b")
@@ -55,7 +55,7 @@ _BOLD_LINE = re.compile(r"^\s*(?:\*\*|__)[^*_\n]{1,120}(?:\*\*|__):?\s*$")
 
 
 class UnitKind(StrEnum):
-    """What a piece of a draft is."""
+    """Kind of a piece of a draft."""
 
     STATEMENT = "statement"
     LEAD = "lead"  # a heading, a table's header, a question or a line that introduces the next ones
@@ -65,9 +65,9 @@ class UnitKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DraftUnit:
-    """A piece of a draft, verbatim, and where it begins.
+    """A verbatim piece of a draft and its start position.
 
-    ``evidence`` has the ids it cites, or those of the mark that covers it: the next one in its paragraph or list.
+    ``evidence`` has the ids that it cites. Without any, it has those of the next marker in its paragraph or list.
     """
 
     kind: UnitKind
@@ -77,17 +77,17 @@ class DraftUnit:
 
     @property
     def end(self) -> int:
-        """The position after its last character."""
+        """Position after the last character."""
         return self.start + len(self.text)
 
     @property
     def is_short(self) -> bool:
-        """Whether it has too few words to be told from courtesy or a transition, and cites nothing."""
+        """Whether it cites nothing and is too short to be told from courtesy or a transition."""
         return not cited_ids(self.text) and len(content_words(without_markers(self.text))) < FEWEST_WORDS
 
 
 def units_in(draft: str) -> tuple[DraftUnit, ...]:
-    """Everything in a draft that has a word in it, in order. A marker alone after a full stop belongs before it."""
+    """Return all pieces of a draft that have a word, in order. A marker after a full stop belongs to that sentence."""
     found: list[DraftUnit] = []
     position = 0
     for fenced, lines in fenced_runs(draft.splitlines()):
@@ -99,7 +99,7 @@ def units_in(draft: str) -> tuple[DraftUnit, ...]:
 
 
 def _with_covering_marks(draft: str, units: Sequence[DraftUnit]) -> tuple[DraftUnit, ...]:
-    """Give units without marks those of the next marked one in their block, else of the last one."""
+    """Give units without markers those of the next cited unit in their block, or of the last one before them."""
     covered: list[DraftUnit] = []
     for block in _blocks(draft, units):
         marks = [unit.evidence for unit in block]
@@ -110,7 +110,7 @@ def _with_covering_marks(draft: str, units: Sequence[DraftUnit]) -> tuple[DraftU
 
 
 def _blocks(draft: str, units: Sequence[DraftUnit]) -> list[list[DraftUnit]]:
-    """Paragraphs and lists; a line that introduces a list is one block with it, across a blank line too."""
+    """Group units into paragraphs and lists. A line that introduces a list joins it, even across a blank line."""
     blocks: list[list[DraftUnit]] = []
     for unit in units:
         last = blocks[-1][-1] if blocks else None
@@ -133,7 +133,7 @@ def _prose_units(lines: Sequence[str]) -> Iterator[DraftUnit]:
 
 
 def claims_in(draft: str) -> tuple[Claim, ...]:
-    """Return the statements that are longer than courtesy, in order, each with the evidence that it cites."""
+    """Return the statements in order, except short ones, each with the evidence that it cites."""
     return tuple(
         Claim(unit.text, unit.evidence)
         for unit in units_in(draft)
@@ -142,7 +142,7 @@ def claims_in(draft: str) -> tuple[Claim, ...]:
 
 
 def says_nothing(draft: str, question: str = "") -> bool:
-    """Whether a draft says, with or without marks, only that the documents say nothing, or only what was asked."""
+    """Return whether a draft only says that the documents say nothing, or only repeats the question."""
     units = units_in(draft)
     stated = [
         unit for unit in units if unit.kind is not UnitKind.LEAD and not unit.is_short and not _repeats(unit, question)
@@ -156,7 +156,7 @@ def _asks(unit: DraftUnit) -> bool:
 
 
 def _repeats(unit: DraftUnit, question: str) -> bool:
-    """Whether it is a scrap of the question, as a heading is: neither yes nor no, none of two, and nothing new."""
+    """Return whether a short unit only repeats words of the question, as a heading does. Yes, no and choices don't."""
     said = content_words(without_markers(unit.text))
     if _CHOICE.search(question):
         return False
@@ -164,7 +164,7 @@ def _repeats(unit: DraftUnit, question: str) -> bool:
 
 
 def _is_lead(line: str, below: str) -> bool:
-    """Tell whether a line only leads over to what follows: "From *Refund policy*, section 4. Annual plans:"."""
+    """Return whether a line only introduces the next ones: "From *Refund policy*, section 4. Annual plans:"."""
     if cited_ids(line):
         return False
     is_header = "|" in line and is_table_rule(below) and not is_table_rule(line)
@@ -173,7 +173,7 @@ def _is_lead(line: str, below: str) -> bool:
 
 
 def _pieces(line: str) -> list[str]:
-    """Return a table's row whole, else sentence by sentence; a "No." before a sentence is one by itself."""
+    """Split a line into sentences. A table row stays whole, and a "No." before a sentence is a sentence."""
     if line.lstrip().startswith("|") and line.count("|") > 1:
         return [line.strip()]
     return [part for piece in _with_their_markers(line) for part in _AFTER_NO.split(piece, maxsplit=1)]
@@ -195,16 +195,16 @@ def _has_words(text: str) -> bool:
 
 
 def code_stands(block: str, texts: Iterable[str]) -> bool:
-    """Whether every line of a fenced block is in one of the texts, white space aside."""
+    """Return whether one of the texts has every line of a fenced block, ignoring white space."""
     lines = ["".join(line.split()) for line in block.splitlines() if not FENCE.match(line)]
     known = ["".join(text.split()) for text in texts]
     return any(all(line in text for line in lines) for text in known)
 
 
 def verbatim_in(claim: str, texts: Sequence[str]) -> int | None:
-    """Which of the texts has the claim's words in exactly this order; None: none has.
+    """Return the index of the first text with the claim's words in exactly this order, or None.
 
-    Punctuation does not count, nor where a link leads: a quote has its words alone.
+    Ignore punctuation and link targets: a quote has only the link's words.
     """
     said = _plain(without_markers(claim))
     return next((at for at, text in enumerate(texts) if said.strip() and said in _plain(text)), None)

@@ -1,4 +1,4 @@
-"""Carrying verdicts out on a draft: replace, strike and cite single parts, and leave every other character as it is."""
+"""Applying verdicts to a draft: replace, strike and cite single parts, and leave every other character unchanged."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,18 +12,18 @@ CODE_LEFT_OUT = "(Lines that are in no document were left out here.)"
 _ROW = re.compile(r"(\s*\|.*?)\s*\|\s*")
 _EMPTY_ITEM = re.compile(r"^\s*(?:>\s*)*(?:[-*•]|\d+[.)])?\s*$")
 
-Edit = tuple[DraftUnit, str]  # a part of the draft and the text in its place, empty to strike it
+Edit = tuple[DraftUnit, str]  # a part of the draft and its replacement, empty to strike it
 
 
 def edit(draft: str, edits: Iterable[Edit]) -> str:
-    """Return the draft with each part replaced; lines and leads that are left empty go too."""
+    """Return the draft with each part replaced. Remove lines that become empty."""
     for unit, text in sorted(edits, key=lambda one: -one[0].start):
         draft = _replace(draft, unit, text)
     return re.sub(r"\n{3,}", "\n\n", _without_empty_quotes(draft)).strip()
 
 
 def cited(judged: Judged) -> Edit | None:
-    """Return the edit that gives a claim the marks of its evidence; None where it has them, or a mark covers it."""
+    """Return the edit that adds a claim's citation markers. None if it has them or another marker covers it."""
     unit, evidence = judged.unit, judged.verdict.claim.evidence
     if judged.verdict.support is not Support.SUPPORTED or not evidence or evidence == unit.evidence:
         return None
@@ -38,7 +38,7 @@ def without_foreign_code(draft: str, texts: Sequence[str]) -> str:
 
 
 def without_idle_leads(draft: str) -> str:
-    """Return the draft without a last line that introduces what is no longer there."""
+    """Return the draft without a last line that introduces struck content."""
     lines = draft.rstrip().split("\n")
     while len(lines) > 1 and without_markers(lines[-1]).rstrip("*_ ").endswith(":"):
         lines = "\n".join(lines[:-1]).rstrip().split("\n")
@@ -56,19 +56,19 @@ def _replace(draft: str, unit: DraftUnit, text: str) -> str:
 
 
 def _with_mark(sentence: str, mark: str) -> str:
-    """Return the sentence with its mark; a table's row has it in its last cell."""
+    """Return the sentence with its marker. A table row has it in the last cell."""
     row = _ROW.fullmatch(sentence)
     return f"{row.group(1)} {mark} |" if row else f"{sentence} {mark}"
 
 
 def _without_empty_quotes(draft: str) -> str:
-    """Return the draft without lines of a quotation in which nothing is left, but for one between two paragraphs."""
+    """Return the draft without empty block quote lines, except one between two paragraphs."""
     kept: list[str] = []
     for line in draft.split("\n"):
         within = bool(kept) and kept[-1].startswith(">")
         if line.startswith(">") and not line.strip("> ") and not (within and kept[-1] != ">"):
             continue
         if kept and kept[-1] == ">" and not line.startswith(">"):
-            kept.pop()  # nothing of the quotation follows
+            kept.pop()  # the block quote ends here
         kept.append(line.rstrip() if line.startswith(">") else line)
     return "\n".join(kept)

@@ -1,8 +1,8 @@
-"""Judging claims: the verifier decides, code checks what it rests on and the hard facts.
+"""Judging claims: the verifier decides, and code checks its quoted words and the values.
 
-All parts of a draft go to the reasoner in one call. Of a claim that it calls supported, code checks that the words it
-rests on are in the evidence and that every value of the claim follows from the evidence. Where no model that can be
-believed has read the claims (``ClaimVerdict.by_words``), the reasoner's rules for words decide alone.
+All parts of a draft go to the reasoner in one call. If it calls a claim supported, code checks that the quoted words
+are in the evidence and that every value of the claim follows from the evidence. If no trusted model has read the
+claims (``ClaimVerdict.by_words``), only the reasoner's word rules decide.
 """
 
 import re
@@ -18,8 +18,8 @@ from core.model.profile import Profile
 from core.model.text import cited_ids, content_words, without_markers, words
 from core.values import Kind, exchanged_values, polarity_conflict, value_faults, values_in
 
-HALF = 0.5  # of a claim's content words in the evidence
-MOST_OF_WORDS = 0.8  # of the words that a verdict rests on, in one passage: a quotation with small slips
+HALF = 0.5  # least share of a claim's content words in the evidence
+MOST_OF_WORDS = 0.8  # least share of a verdict's quoted words in one passage: allows small slips
 UNSOURCED = "(not from the documents)"
 FAILED = frozenset({Support.CONTRADICTED, Support.UNSUPPORTED})
 _GAP = re.compile(r"\s*(?:…|\.{3})\s*|\n+")
@@ -28,7 +28,7 @@ _ANSWERS = re.compile(r"(?i)^\W*(?:yes|no|nope|ja|nein|doch|oui|non|si|sí)\b")
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A part of a draft with the verdict on it. ``counts`` is false for leads and the like, which state nothing."""
+    """A part of a draft with its verdict. ``counts`` is false for parts that state nothing, such as leads."""
 
     unit: DraftUnit
     verdict: ClaimVerdict
@@ -36,12 +36,12 @@ class Judged:
 
     @property
     def failed(self) -> bool:
-        """Whether it must not stay as it is."""
+        """Whether the part must be repaired or struck."""
         return self.verdict.support in FAILED
 
 
 async def judge(run: Run, units: Sequence[DraftUnit]) -> list[Judged]:
-    """Return a verdict for each statement, lead and statement on coverage, in order; at most one reasoner call."""
+    """Return a verdict for each unit, in order, with at most one reasoner call."""
     judged = [_without_reading(run, unit) for unit in units]
     if all(judged):
         return [one for one in judged if one]
@@ -50,7 +50,7 @@ async def judge(run: Run, units: Sequence[DraftUnit]) -> list[Judged]:
 
 
 async def _read(run: Run, claims: Sequence[Claim]) -> Sequence[ClaimVerdict]:
-    """Ask the reasoner, in the quick profile the rules for words alone; without time nothing is checked."""
+    """Return the reasoner's verdicts, or those of the word rules in the quick profile. Unchecked if time runs out."""
     quick = run.inquiry.policy.profile is Profile.QUICK
     reader = run.deps.quote_fallback if quick else run.reasoner
     if reader is None:
@@ -68,7 +68,7 @@ def _evidence_of(run: Run, unit: DraftUnit) -> tuple[int, ...]:
 
 
 def _without_reading(run: Run, unit: DraftUnit) -> Judged | None:
-    """Judge what needs no reader: a sentence of the documents, and a question to the reader; None for the rest."""
+    """Judge units that need no reasoner: verbatim sentences of the documents, and questions. None for the rest."""
     if unit.kind is UnitKind.LEAD:
         said = without_markers(unit.text)
         harmless = said.rstrip("*_ ").endswith("?") or said.startswith("|")  # a question; a table's header
@@ -93,7 +93,7 @@ def _checked(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
     """Check the reasoner's verdict on a part of the draft."""
     if verdict.by_words:
         return _by_words(run, unit, verdict)
-    if unit.kind is UnitKind.COVERAGE:  # that no document states it is just what it says
+    if unit.kind is UnitKind.COVERAGE:  # it says itself that no document states it
         return Judged(unit, verdict) if verdict.support is Support.CONTRADICTED else _passed(unit)
     if unit.kind is UnitKind.LEAD:
         return _lead(run, unit, verdict)
@@ -109,7 +109,7 @@ def _checked(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
 
 
 def _lead(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
-    """Fail a lead where it is contradicted, has a value that the evidence lacks, or brings in something new."""
+    """Fail a lead that is contradicted, has a value that is not in the evidence, or adds something new."""
     if verdict.support is Support.CONTRADICTED:
         return Judged(unit, verdict)
     if verdict.support is Support.UNSUPPORTED:
@@ -119,7 +119,7 @@ def _lead(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
 
 
 def _hold(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
-    """Hold a claim that the verifier calls supported against the words it rests on and the values in the evidence."""
+    """Check a claim that the verifier calls supported against its quoted words and the values in the evidence."""
     cited = _items(run, _evidence_of(run, unit))
     sources = _sources_of(verdict.words, [*cited, *run.composed_from])
     if verdict.support is Support.SUPPORTED and not sources:
@@ -139,7 +139,7 @@ def _hold(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
 
 
 def _by_words(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
-    """Judge where nobody believed has read it: what is nearly the documents' own words holds."""
+    """Judge a unit that no trusted model has read: it holds if it is close to the documents' own words."""
     if unit.kind is UnitKind.COVERAGE:
         return _passed(unit)
     known = not _faults(run, unit, _found(run))
@@ -152,7 +152,7 @@ def _by_words(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
 
 
 def _faults(run: Run, unit: DraftUnit, items: Sequence[Evidence], quoted: str = "") -> list[str]:
-    """Return in a few words what the evidence does not have of the values in a part of the draft."""
+    """Return the reasons why values in a part of the draft do not follow from the evidence."""
     texts = [f"{item.passage.searchable} {item.passage.dated}" for item in {item.id: item for item in items}.values()]
     asked = f"{run.inquiry.question} {run.inquiry.standalone}"
     said = without_markers(unit.text).replace(UNSOURCED, "")
@@ -160,7 +160,7 @@ def _faults(run: Run, unit: DraftUnit, items: Sequence[Evidence], quoted: str = 
 
 
 def _sources_of(quoted: str, items: Sequence[Evidence]) -> list[Evidence]:
-    """Return the evidence that has the quoted words, part by part; empty unless every part is in some passage."""
+    """Return the evidence that has the quoted words, part by part. Empty if any part is in no passage."""
     found: dict[int, Evidence] = {}
     parts = [part for part in map(_plain, _GAP.split(quoted)) if part]
     for part in parts:
@@ -184,14 +184,14 @@ def _plain(text: str) -> tuple[str, ...]:
 
 
 def _states_nothing(unit: DraftUnit) -> bool:
-    """Whether a part may pass that the verifier calls no claim: it cites nothing, and has no value and no yes or no."""
+    """Return whether a part that the verifier calls no claim cites nothing and has no value and no yes or no."""
     said = without_markers(unit.text)
     values = [value for value in values_in(said) if value.kind is not Kind.NAME]
     return not cited_ids(unit.text) and not values and not _ANSWERS.match(said)
 
 
 def _is_known(run: Run, unit: DraftUnit) -> bool:
-    """Whether a lead brings in nothing: no value, and half of its words are of the evidence or the question."""
+    """Return whether a lead adds no value, and at least half of its words are in the evidence or the question."""
     return not _faults(run, unit, _found(run)) and _shares(run, unit, run.inquiry.standalone) >= HALF
 
 
@@ -206,7 +206,7 @@ def _is_marked_unsourced(unit: DraftUnit) -> bool:
 
 
 def _found(run: Run) -> Sequence[Evidence]:
-    """Return all evidence that this question has found, else what earlier ones had."""
+    """Return all evidence found for this question, or that of earlier questions if there is none."""
     return run.inquiry.library.items_found() or tuple(run.inquiry.library)
 
 

@@ -1,7 +1,7 @@
-"""Fifth step: verify the draft. What fails is repaired once, then struck; what is left is the answer.
+"""Fifth step: verify the draft. Failing parts are repaired once, then struck. The rest is the answer.
 
-A good draft costs one call, a failing one at most three: check, repair, check of what was repaired. The answer gives
-way to quotes only when fewer than half of its claims hold.
+A good draft costs one call, a failing one at most three: check, repair, check of the repairs. Quotes replace the answer
+if fewer than half of its claims hold.
 """
 
 import re
@@ -30,11 +30,11 @@ from core.model.profile import Profile
 from core.model.text import MARKER, cited_ids, content_words, without_markers
 from core.values import Kind, values_in
 
-GROUNDED = 0.999  # an answer is called grounded when every claim that is left holds
+GROUNDED = 0.999  # an answer is grounded if every remaining claim holds
 
 
 async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
-    """Leave the final answer, or go back: to a closer look, to quotes, and once to the search where thorough."""
+    """Yield the final answer, or go back: to a closer look, to quotes, or (thorough, once) to the search."""
     written, question = run.draft, run.inquiry.standalone
     verdict: Verdict | None = None
     if says_nothing(written, question):
@@ -61,7 +61,7 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
 
 
 async def judge_draft(run: Run) -> list[Judged]:
-    """Take code that is in no document out of the draft, and judge every other part of it."""
+    """Remove code from the draft that is in no document, and judge all other parts."""
     texts = [item.passage.text for item in run.inquiry.library.items_found() or run.inquiry.library]
     run.draft = without_foreign_code(run.draft, texts)
     units = [unit for unit in units_in(run.draft) if unit.kind is not UnitKind.CODE and not _is_remark(run, unit)]
@@ -69,7 +69,7 @@ async def judge_draft(run: Run) -> list[Judged]:
 
 
 async def _check(run: Run, judged: list[Judged]) -> AsyncIterator[AgentEvent]:
-    """Judge every part of the draft, repair what fails, and carry the verdicts out on the draft."""
+    """Judge every part of the draft, repair failing parts, and apply the verdicts to the draft."""
     started = run.deps.clock.monotonic()
     with run.time_stage("verify"):
         judged.extend(await judge_draft(run))
@@ -83,7 +83,7 @@ async def _check(run: Run, judged: list[Judged]) -> AsyncIterator[AgentEvent]:
         duration_ms=(run.deps.clock.monotonic() - started) * 1000,
         word_for_word=bool(verdict.claims) and all(_is_quoted(run, one) for one in verdict.claims),
     )
-    edits = [mark for one in judged if (mark := cited(one)) is not None]  # of the draft: a repair has places of its own
+    edits = [mark for one in judged if (mark := cited(one)) is not None]  # positions refer to the draft, not to repairs
     for at, one in enumerate(judged):
         if one.failed and one.unit in repaired:
             judged[at] = repaired[one.unit][0]
@@ -92,9 +92,9 @@ async def _check(run: Run, judged: list[Judged]) -> AsyncIterator[AgentEvent]:
 
 
 async def _repair(run: Run, failed: Sequence[Judged]) -> dict[DraftUnit, tuple[Judged, str]]:
-    """Ask once for corrected sentences and judge them; return those that hold, by the part that they replace.
+    """Ask once for corrected sentences, judge them, and return those that hold by the part that they replace.
 
-    Where nobody believed has read the claims, nothing is repaired.
+    Claims that no trusted model has read are not repaired.
     """
     wrong = [one for one in failed if not one.verdict.by_words]
     if not wrong or run.inquiry.stopped:
@@ -118,7 +118,7 @@ async def _repair(run: Run, failed: Sequence[Judged]) -> dict[DraftUnit, tuple[J
 
 
 def _in_form(failed: str, text: str) -> str:
-    """Return a correction with the list mark of the item that it replaces."""
+    """Return a correction with the list marker of the item that it replaces."""
     mark = LIST_ITEM.match(failed)
     return f"{mark.group()}{text}" if mark and text and not LIST_ITEM.match(text) else text
 
@@ -128,13 +128,13 @@ def _is_sure(judged: Judged) -> bool:
 
 
 def _may_replace(run: Run, failed: Judged, text: str) -> bool:
-    """Whether a correction speaks of the same thing, cites something, and is not in the draft already."""
+    """Return whether a correction shares words with the failed part, cites evidence, and is new to the draft."""
     ours, theirs = (set(content_words(MARKER.sub("", part))) for part in (failed.unit.text, text))
     return bool(ours & theirs) and any(map(run.inquiry.library.get, cited_ids(text))) and text not in run.draft
 
 
 def _shortfall(run: Run, judged: Sequence[Judged]) -> str:
-    """Say why what is left is no answer; empty where it is one."""
+    """Return why the remaining draft is not an answer. Empty if it is one."""
     counted = [one for one in judged if one.counts]
     held = sum(not one.failed for one in counted)
     if (counted and not held) or not run.draft or says_nothing(run.draft, run.inquiry.standalone):
@@ -148,7 +148,7 @@ def _shortfall(run: Run, judged: Sequence[Judged]) -> str:
 
 
 async def _go_back(run: Run, written: str, because: str, verdict: Verdict | None) -> AsyncIterator[AgentEvent]:
-    """No answer came of this draft: look closer where nothing was said, else quote, else say that nothing was found."""
+    """Replace a failed draft: look closer on the fast path, otherwise quote, otherwise say that nothing was found."""
     quotes = can_restart_with_quotes(run)
     if run.inquiry.fast_path and (because != DOES_NOT_HOLD or not quotes):
         run.draft = written
@@ -167,7 +167,7 @@ def _is_remark(run: Run, unit: DraftUnit) -> bool:
 
 
 def _is_quoted(run: Run, verdict: ClaimVerdict) -> bool:
-    """Whether a claim is word for word in what it cites."""
+    """Return whether a claim is word for word in a passage that it cites."""
     texts = [item.passage.text for n in verdict.claim.evidence if (item := run.inquiry.library.get(n))]
     return verbatim_in(verdict.claim.text, texts) is not None
 
@@ -203,7 +203,7 @@ _IDENTIFIER = re.compile(r"\b(?:[vV]?\d+(?:\.\d+)+|[A-Za-z]+-?\d{1,6}|\d{3,4})\b
 
 
 def is_beside_the_question(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
-    """Whether all that the draft says is of another thing, or not of the kind that was asked for."""
+    """Return whether the draft only speaks of another version or thing, or lacks the kind of value asked for."""
     return (
         all(_is_cell(run, one) for one in verdicts)
         or _cites_another_version(run, verdicts)
@@ -224,7 +224,7 @@ def _is_cell(run: Run, verdict: ClaimVerdict) -> bool:
 
 
 def _cites_another_version(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
-    """Whether nothing cited has the version or code that the question names, or a number found elsewhere."""
+    """Return whether the cited passages miss the question's version or code, or a number that other evidence has."""
     asked = set(_IDENTIFIER.findall(run.inquiry.standalone))
     found = " ".join(item.passage.searchable for item in run.inquiry.library.items_found())
     cited = {n for one in verdicts for n in one.claim.evidence}
@@ -233,7 +233,7 @@ def _cites_another_version(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
 
 
 def _has_expected_kind(question: str, said: str) -> bool:
-    """Whether an amount, a time or a person is there where one is asked for."""
+    """Return whether the draft has an amount, time or person if the question asks for one."""
     plain = without_markers(said)
     if _AMOUNT_ASKED.search(question) and not (
         _AMOUNT_WORD.search(plain) or any(value.kind is not Kind.NAME for value in values_in(plain))
