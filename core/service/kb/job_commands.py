@@ -163,7 +163,7 @@ class JobCommands:
         return None
 
     async def repair_index(self, command: KbCommand, caller: Caller) -> KbResult:
-        """REPAIR: restore what Redis lost, then re-index documents from their originals, of one base or all."""
+        """REPAIR: restore what Redis lost, then fill one base or all from originals and links."""
         if self.repair is None:
             raise NotFound("Originals of documents are not stored here.", remedy="Add them again.")
         restored = await self.repair.restore_catalog()

@@ -125,8 +125,8 @@ class Proposals:
     ) -> KbResult:
         """Propose the right answer to a question that was answered wrongly.
 
-        It goes to the base of the wrong answer, or of several to the one with the fewest readers, so text of a
-        restricted base never reaches more people. If no base has the fewest, or one no longer exists, an admin decides.
+        It goes to the base of the wrong answer, or of several to the one with the fewest readers. Text of a restricted
+        base thus never reaches more people. If no base has the fewest, or one no longer exists, an admin decides.
         """
         said = (TranscriptMessage(caller.person.name or "A reader", self.clock.now(), answer),)
         title = " ".join(question.split())[:MOST_QUESTION]

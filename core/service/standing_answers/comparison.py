@@ -1,7 +1,7 @@
 """Comparison of a past answer with the present one: whether a value in it has changed.
 
 It prefers precision over recall: a new wording of the same fact is no change. A change is a different value in a
-sentence or row about the same thing, an added or removed negation, or a different name while the rest is the same.
+sentence or row about the same thing, or an added or removed negation. A different name counts if the rest is the same.
 """
 
 import re
