@@ -446,8 +446,6 @@ async def _open_index_and_model(
                 group.create_task(_await(loading))
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
-    if carry_over is not None:
-        await opening.reach("upgrade", carry_over, remote=remote)
     if consistency is not None:
 
         async def compare() -> None:
@@ -458,6 +456,8 @@ async def _open_index_and_model(
                 opening.notices.append(f"The index in {file} is damaged. {REFILL}" if damaged else losses)
 
         await opening.reach("catalog", compare, remote=True)
+    if carry_over is not None:  # after that: a Redis that lost its data has no schema either, and is no older one
+        await opening.reach("upgrade", carry_over, remote=remote)
 
 
 async def _open_models(

@@ -33,6 +33,28 @@ redis.call('EXPIRE', KEYS[1], ARGV[2])
 return 0
 """
 
+# KEYS day; ARGV ttl question name limit …; beside the counts, the names under which each question was counted
+_COUNT = """
+if redis.call('HEXISTS', KEYS[1], ARGV[2]) == 1 then return 0 end
+local names = {}
+for i = 3, #ARGV, 2 do
+  if tonumber(redis.call('HGET', KEYS[1], ARGV[i]) or '0') >= tonumber(ARGV[i + 1]) then return i end
+  names[#names + 1] = ARGV[i]
+end
+for _, name in ipairs(names) do redis.call('HINCRBY', KEYS[1], name, 1) end
+redis.call('HSET', KEYS[1], ARGV[2], cjson.encode(names))
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+return 0
+"""
+
+# KEYS day; ARGV question
+_GIVE_BACK = """
+local names = redis.call('HGET', KEYS[1], ARGV[1])
+if not names then return end
+for _, name in ipairs(cjson.decode(names)) do redis.call('HINCRBY', KEYS[1], name, -1) end
+redis.call('HDEL', KEYS[1], ARGV[1])
+"""
+
 # KEYS day; ARGV most ttl row other name amount …
 _BOOK = """
 local row = ARGV[3]
@@ -88,19 +110,28 @@ class RedisDailyBudget(DailyBudget):
 
 
 class RedisAnswerCounts(AnswerCounts):
-    """Answer counts of today, one field per name."""
+    """A field for each name that has had an answer today, and for each question that was counted."""
 
     def __init__(self, client: Redis, days: Days) -> None:
         self._client = client
         self._days = days
-        self._take = client.register_script(_TAKE)
+        self._count = client.register_script(_COUNT)
+        self._give_back = client.register_script(_GIVE_BACK)
 
-    async def take(self, most: Sequence[tuple[str, int]]) -> str:
-        """Count one answer under each name, or return the name whose limit is reached."""
+    async def take(self, most: Sequence[tuple[str, int]], question: str) -> str:
+        """Count one answer under each name, once, or return the name that has had as many as it may."""
         fields = [str(part) for pair in most for part in pair]
         async with bounded_call():
-            over = int(await self._take(keys=[tagged_key(f"answers:{self._days.today()}")], args=[1, _TTL, *fields]))
+            over = int(await self._count(keys=[self._today()], args=[_TTL, f"?{question}", *fields]))
         return fields[over - 3] if over else ""
+
+    async def give_back(self, question: str) -> None:
+        """Take back what was counted today for this question; nothing where nothing was."""
+        async with bounded_call():
+            await self._give_back(keys=[self._today()], args=[f"?{question}"])
+
+    def _today(self) -> str:
+        return tagged_key(f"answers:{self._days.today()}")
 
 
 class RedisUsageBook(UsageBook):

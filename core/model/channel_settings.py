@@ -142,6 +142,11 @@ class ChosenSettings:
         chosen = {name: getattr(self, name) for name in _AT_REST}
         return {name: write(chosen[name]) for name, (_, write) in _AT_REST.items() if chosen[name] is not None}
 
+    def beyond(self, default: ChannelSettings) -> "ChosenSettings":
+        """Return what differs from the default: of the rest a form said no more than what applied anyway."""
+        given = default.to_mapping()
+        return replace(self, **{name: None for name, value in self.to_mapping().items() if value == given[name]})
+
 
 def channel_settings(default: ChannelSettings, *layers: ChosenSettings) -> ChannelSettings:
     """Return the defaults overridden by each layer in order: the category's, then the channel's."""

@@ -47,11 +47,15 @@ class DailyBudget(Protocol):
 class AnswerCounts(Protocol):
     """Counter of today's answers, across processes."""
 
-    async def take(self, most: Sequence[tuple[str, int]]) -> str:
-        """Count one answer under each of these names, unless one has reached its limit.
+    async def take(self, most: Sequence[tuple[str, int]], question: str) -> str:
+        """Count one more answer under each of these names, unless one has had as many as its number already.
 
-        In that case return its name and count nothing; otherwise return an empty text.
+        Then return that name, and count nothing; else an empty text. One ``question`` counts once a day, however often
+        it is tried.
         """
+
+    async def give_back(self, question: str) -> None:
+        """Take back what was counted today for this question; nothing where nothing was."""
 
 
 @dataclass(frozen=True, slots=True)

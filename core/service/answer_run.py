@@ -148,6 +148,7 @@ class AnswerRun:
                 final = await self._until_cancelled(presenter, self._run(presenter, events))
             except Cancelled as off:
                 final = await self._end_cancelled(off.reason)
+            await self._give_back(final)
             services.metrics.count_outcome(platform.name, final)
         except (LeaseLost, *AWAY):
             raise
@@ -163,11 +164,19 @@ class AnswerRun:
         finally:
             services.question_service.release(self.trace_id)
 
+    async def _give_back(self, final: FinalEvent | None) -> None:
+        """Count no answer where nothing was looked up, or what was came to nothing."""
+        limits = self.asked.services.answer_limits
+        answered = isinstance(final, AgentCompleted) and final.answer.is_rateable
+        if limits is not None and not (answered or isinstance(final, CheckpointReached)):
+            await limits.give_back(self.asked.message)
+
     async def _fail(self, text: str) -> None:
         """Show the failure in the view or, if the view itself fails, tell the asker."""
         if self.asked.message_state.is_settled:  # the outcome is already visible; something failed after it
             log.warning("failed_after_the_outcome", extra={"trace_id": self.trace_id, "reason": text})
             return
+        await self._give_back(None)
         try:
             await self.view.fail(text, self.trace_id)
         except (LeaseLost, *AWAY):

@@ -22,13 +22,24 @@ class AnswerCountsContract:
         raise NotImplementedError
 
     async def test_of_many_at_once_only_as_many_as_the_limit_are_counted(self, counts: AnswerCounts) -> None:
-        refused = await asyncio.gather(*(counts.take([ADA, CHANNEL]) for _ in range(20)))
+        refused = await asyncio.gather(*(counts.take([ADA, CHANNEL], f"q{n}") for n in range(20)))
         assert sorted(refused) == [""] * 3 + [ADA[0]] * 17
 
     async def test_a_refused_answer_counts_nowhere(self, counts: AnswerCounts) -> None:
-        for _ in range(10):
-            await counts.take([CHANNEL, ADA])
-        assert [await counts.take([CHANNEL, ("ben", 9)]) for _ in range(3)] == ["", "", CHANNEL[0]]
+        for number in range(10):
+            await counts.take([CHANNEL, ADA], f"q{number}")
+        assert [await counts.take([CHANNEL, ("ben", 9)], f"b{n}") for n in range(3)] == ["", "", CHANNEL[0]]
+
+    async def test_a_question_that_is_tried_again_counts_once(self, counts: AnswerCounts) -> None:
+        assert [await counts.take([("ada", 1), CHANNEL], "q") for _ in range(3)] == [""] * 3
+        assert await counts.take([("ada", 1), CHANNEL], "other") == "ada"
+
+    async def test_what_is_given_back_can_be_had_again_and_only_once(self, counts: AnswerCounts) -> None:
+        for question in ("one", "two"):
+            assert not await counts.take([("ada", 2), CHANNEL], question)
+        for question in ("one", "one", "unknown"):
+            await counts.give_back(question)
+        assert [await counts.take([("ada", 2), CHANNEL], name) for name in ("three", "four")] == ["", "ada"]
 
 
 class TestInProcessAnswerCounts(AnswerCountsContract):
@@ -45,9 +56,9 @@ class TestRedisAnswerCounts(AnswerCountsContract):
     async def test_a_new_day_begins_at_nothing_and_old_counts_expire(self, redis: Redis) -> None:
         clock = ManualClock()
         counts = RedisAnswerCounts(redis, Days(clock))
-        assert [await counts.take([("ada", 1)]) for _ in range(2)] == ["", "ada"]
+        assert [await counts.take([("ada", 1)], name) for name in "qr"] == ["", "ada"]
         clock.advance(24 * 3600)
-        assert not await counts.take([("ada", 1)])
+        assert not await counts.take([("ada", 1)], "s")
         assert all([0 < await redis.ttl(key) <= 3 * 24 * 3600 async for key in redis.scan_iter()])
 
 

@@ -119,7 +119,7 @@ async def test_instructions_and_limits_are_kept_and_shown_again(slack: FakeSlack
     await ada.submits(form, {"instructions": wish, "person_answers": "20", "channel_money": "0.5"})
     assert "Saved." in (await ada.next_private()).markdown
     kept = await chosen(slack, bot)
-    assert (kept.instructions, kept.person_answers, kept.channel_answers, kept.channel_money) == (wish, 20, 0, 0.5)
+    assert (kept.instructions, kept.person_answers, kept.channel_answers, kept.channel_money) == (wish, 20, None, 0.5)
     await ada.slash("/footnote", "settings", "general")
     assert "Be brief." in str((await ada.next_modal()).payload)
 

@@ -103,7 +103,7 @@ class ChannelSettingsForm:
         settings, access = self.workspace.user_actions.settings, self.workspace.access
         await self._channel_name(place)
         person, is_admin = await access.person(place.space, user), await access.is_admin(user)
-        chosen = views.read_settings(view, await settings.store.read(place.place))
+        chosen = views.read_settings(view, await settings.store.read(place.place)).beyond(settings.defaults)
         readers = await self._readers(place, user)
         before = await self.workspace.settings(place)
         await settings.save(place.place, chosen, person, readers, is_admin=is_admin)

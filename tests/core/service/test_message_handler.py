@@ -12,10 +12,11 @@ import pytest
 
 from core.model.answer import Answer
 from core.model.channel_settings import ChannelSettings, ReplyStyle
+from core.model.clock import Days
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import WENT_WRONG, ModelUnavailable, NotFound, PlatformUnavailable, StoreUnavailable
 from core.model.incoming_events import Deletion, FileReference, Incoming, IncomingChoice, IncomingMessage, MessageRoute
-from core.model.inquiry import AskBack, CheckpointKind, Sufficient
+from core.model.inquiry import AnswerPolicy, AskBack, CheckpointKind, DailyLimits, Reply, Sufficient
 from core.model.records import CheckpointState
 from core.ports.answer_view import Step
 from core.ports.inbox import Lease
@@ -29,12 +30,13 @@ from core.service.answer_run import MOST_RUNS, trace_of
 from core.service.help import HELP_TEXT
 from core.service.incoming import delivery, take_in_deletion
 from core.service.message_handler import MessageHandler
+from core.service.message_router import AnswerLimits
 from core.service.workers import Worker
 from tests.core.scene import Scene
 from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.platform import RecordedAnswerView, RecordedPlatform, VisibleMessage
-from tests.fakes.memory.stores import InProcessAudit
+from tests.fakes.memory.stores import InProcessAnswerCounts, InProcessAudit
 
 ALICE, BOB, ADA = Person("paper:alice", "Alice"), Person("paper:bob", "Bob"), Person("paper:ada", "Ada")
 THREAD = ThreadKey("paper", "T", "C", "1")
@@ -52,6 +54,7 @@ class Room:
         self.inbox = InProcessInbox(self.scene.state, clock=self.scene.clock)
         self.audit = InProcessAudit()
         self.warming: Callable[[], bool] = lambda: False
+        self.counts = InProcessAnswerCounts()
         self._messages = 0
         self.said: list[IncomingMessage] = []
 
@@ -64,6 +67,7 @@ class Room:
             inbox=self.inbox,
             platforms={"paper": self.paper},
             warming=self.warming,
+            answer_limits=AnswerLimits(self.counts, Days(self.scene.clock, UTC)),
         )
         return Worker(name=name, inbox=self.inbox, message_handler=message_handler, clock=self.scene.clock, lanes=4)
 
@@ -984,3 +988,55 @@ async def test_where_answers_are_for_their_asker_alone_why_explains_only_ones_ow
         await room.settled()
     assert room.paper.told[0] == "There is no answer of mine here that I can explain."
     assert room.paper.told[1].startswith("“How long do refunds take?”")
+
+
+# --- the answers of a day
+
+
+def limited(room: Room, answers: int) -> None:
+    policy = AnswerPolicy(limits=DailyLimits(person_answers=answers))
+    room.paper = RecordedPlatform(settings=ChannelSettings(policy))
+
+
+async def test_what_failed_or_needed_no_search_takes_none_of_a_days_answers(room: Room) -> None:
+    limited(room, 1)
+    room.scene.script.enqueue("understand", ModelUnavailable("The model is away."), ZeroDivisionError("a bug"))
+    room.scene.script.enqueue("understand", Reply("Hello.", small_talk=True))
+    async with room.working():
+        for text in ("How long?", "How long now?", "good morning", "How long do refunds take?", "And for Bob?"):
+            await room.asks(text)
+            await room.settled()
+    assert [page.text for page in room.paper.visible][2:] == ["Hello.", f"{REFUNDS} [1]"]
+    assert room.paper.told[0].startswith("You have had 1 answer today")
+
+
+async def test_a_question_edited_while_its_card_waits_counts_once(room: Room) -> None:
+    limited(room, 2)
+    async with room.working():
+        await parked(room)
+        await room.arrives(
+            replace(room.said[0], text="When will refunds be paid in Italy?", edited=True), "event-edit-1"
+        )
+        await room.settled()
+        await room.asks("How long do refunds take, again?")
+        await room.settled()
+    assert [page.text for page in room.paper.visible] == [f"{REFUNDS} [1]"] * 2
+    assert room.paper.told == []
+
+
+async def test_a_worker_killed_before_its_run_began_has_not_counted_twice(room: Room) -> None:
+    limited(room, 1)
+    opening = asyncio.Event()
+    room.warming = lambda: not opening.is_set()
+    killed = asyncio.create_task(room.worker("killed").run(asyncio.Event()))
+    await room.asks("How long do refunds take?")
+    await room.until_open()
+    assert sum(room.counts.counts.values()) == 1
+    killed.cancel()
+    with suppress(asyncio.CancelledError):
+        await killed
+    opening.set()
+    async with room.working():
+        await room.settled()
+    assert room.paper.told == []
+    assert room.paper.visible[-1].text == f"{REFUNDS} [1]"

@@ -490,13 +490,20 @@ class InProcessAnswerCounts(AnswerCounts):
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        self.counted: dict[str, list[str]] = {}
 
-    async def take(self, most: Sequence[tuple[str, int]]) -> str:
+    async def take(self, most: Sequence[tuple[str, int]], question: str) -> str:
+        if question in self.counted:
+            return ""
         for name, number in most:
             if self.counts[name] >= number:
                 return name
-        self.counts.update(name for name, _ in most)
+        self.counted[question] = [name for name, _ in most]
+        self.counts.update(self.counted[question])
         return ""
+
+    async def give_back(self, question: str) -> None:
+        self.counts.subtract(self.counted.pop(question, []))
 
 
 class InProcessUsageBook(UsageBook):
