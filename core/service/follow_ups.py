@@ -25,7 +25,7 @@ MOST = 2
 TRIED = 5  # passages to check
 SECONDS = 3.0  # the longest delay of the answer; it usually takes 20 ms
 LONGEST_TOPIC = 70  # characters of a heading that still names a topic
-FEWEST_CHARACTERS = 60  # of a passage, below which it says hardly anything
+FEWEST_CHARACTERS = 60  # of a passage; a shorter one says too little
 _NUMBERING = re.compile(r"^(?:§\s*\d+(?:\.\d+)*|\d+(?:\.\d+)+|\d+(?=[.):]))[.):]?\s+")
 _LEANS_ON_TITLE = re.compile(  # "Who can see it" is clear only below a cited document's title
     r"(?i)(?:who|what|where|when|how|why|wer|was|wo|wann|wie|warum|qui|que|où|quand|comment|qué|dónde|cuándo|cómo)\b"

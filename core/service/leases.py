@@ -1,4 +1,4 @@
-"""Leases: work on a delivery while its lease is renewed, and do what only one process at a time may do."""
+"""Leases: process a delivery while renewing its lease, and run leader-only work in one process at a time."""
 
 import asyncio
 import logging
@@ -12,12 +12,12 @@ from core.ports.inbox import Inbox, Lease, NamedLeases
 
 RENEW_SECONDS = 10.0
 TAKE_SECONDS = 1.0
-RETRY_SECONDS = 2.0  # pause while the store is away
-REPEAT_SECONDS = 60.0  # after which the same trouble is logged again
+RETRY_SECONDS = 2.0  # pause while the store is unavailable
+REPEAT_SECONDS = 60.0  # after which the same problem is logged again
 
 
 class _OncePerMinute(logging.Filter):
-    """Lets the same trouble through once a minute: every lane of a process meets the same store, every two seconds."""
+    """Logs the same problem once a minute, because every lane meets the same failing store every two seconds."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,34 +42,34 @@ Handle = Callable[[Lease], Awaitable[None]]
 
 
 class HandBack(Exception):
-    """Raised by a handler that cannot do this one: another worker may."""
+    """Raised by a handler that cannot handle this delivery, so that another worker may."""
 
 
 async def work_off(inbox: Inbox, handle: Handle, name: str, stop: asyncio.Event) -> None:
-    """One lane: take deliveries and handle them one after the other, until ``stop`` is set."""
+    """Run one lane: take deliveries and handle them one by one, until ``stop`` is set."""
     while not stop.is_set():
         try:
             lease = await inbox.take(name, timedelta(seconds=TAKE_SECONDS))
             if lease is not None:
                 await hold(inbox, handle, lease)
-        except Unavailable as error:  # the store, or the platform in the middle of an answer: it is tried again
+        except Unavailable as error:  # the store, or the platform during an answer: retry
             log.warning("away", extra={"reason": str(error)})
             await pause(stop, RETRY_SECONDS)
-        except Exception:  # no error of one delivery, whatever it is, ends a lane
+        except Exception:  # no error of one delivery may end a lane
             log.exception("lane_failed", extra={"lane": name})
             await pause(stop, RETRY_SECONDS)
 
 
 async def hold(inbox: Inbox, handle: Handle, lease: Lease) -> None:
-    """Handle one delivery while its lease is renewed, then mark it done; or give it back.
+    """Handle one delivery while renewing its lease, then complete it or hand it back.
 
-    What fails otherwise keeps its lease until that runs out, which is the pause before it is tried again.
+    After any other failure the lease is kept until it expires, which is the pause before the retry.
     """
     work = asyncio.ensure_future(handle(lease))
     renewing = asyncio.create_task(_renew(inbox, lease, work))
     try:
         await asyncio.wait({work})
-        if work.cancelled():  # the renewal found that another worker holds the thread
+        if work.cancelled():  # the renewal found that another worker holds the lease
             return
         work.result()
         await inbox.complete(lease)
@@ -81,7 +81,7 @@ async def hold(inbox: Inbox, handle: Handle, lease: Lease) -> None:
         raise
     except Exception:
         with suppress(FootnoteError):
-            await inbox.begin(lease)  # it counts as a run, so that it does not come for ever
+            await inbox.begin(lease)  # count it as a run, so that retries end
         raise
     except asyncio.CancelledError:
         work.cancel()
@@ -107,7 +107,7 @@ async def _renew(inbox: Inbox, lease: Lease, work: "asyncio.Future[None]") -> No
 
 
 async def repeat(act: Callable[[], Awaitable[object]], seconds: float, stop: asyncio.Event, failed: str) -> None:
-    """Do this at once and every so many seconds until ``stop`` is set; log each failure as the event ``failed``."""
+    """Run ``act`` at once and every so many seconds until ``stop`` is set; log failures as the event ``failed``."""
     while not stop.is_set():
         try:
             await act()
@@ -119,31 +119,31 @@ async def repeat(act: Callable[[], Awaitable[object]], seconds: float, stop: asy
 
 
 async def pause(stop: asyncio.Event, seconds: float) -> None:
-    """Wait, but not longer than until ``stop`` is set."""
+    """Wait for these seconds, or until ``stop`` is set."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):  # not wait_for, which on 3.11 can swallow a cancellation
             await stop.wait()
 
 
-LASTING = timedelta(seconds=15)  # a bot that was killed and started again waits that long at most
-RENEWALS = 4  # in one lease: three may fail before it is given up
+LASTING = timedelta(seconds=15)  # a restarted bot waits at most this long
+RENEWALS = 4  # for each lease: three may fail before it is lost
 
 
 class LeaderLease(Protocol):
-    """The right to do one thing that no other process does meanwhile."""
+    """The exclusive right to do one thing among all processes."""
 
     async def wait_until_leader(self) -> None:
-        """Return when it is ours."""
+        """Wait until we hold the lease."""
 
     async def renew_until_lost(self) -> None:
-        """Keep it, for as long as it can be kept: what is done under it has to end when this returns."""
+        """Renew the lease until it is lost. The work under it must end when this returns."""
 
     async def release(self) -> None:
-        """Let another have it at once."""
+        """Release the lease at once."""
 
 
 class NamedLeaderLease(LeaderLease):
-    """A lease by its name. A leader that dies is followed when its lease has run out."""
+    """A lease by name. When a leader dies, another takes over after the lease expires."""
 
     def __init__(self, leases: NamedLeases, name: str, holder: str, *, lasting: timedelta = LASTING) -> None:
         self._leases = leases
@@ -153,7 +153,7 @@ class NamedLeaderLease(LeaderLease):
         self._pause = lasting.total_seconds() / RENEWALS
 
     async def wait_until_leader(self) -> None:
-        """Return when it is ours; with the store away, nobody becomes the leader."""
+        """Wait until we hold the lease. While the store is unavailable, nobody becomes the leader."""
         waiting = False
         while not await self._acquire():
             if not waiting:
@@ -163,7 +163,7 @@ class NamedLeaderLease(LeaderLease):
         log.info("leading_began", extra={"lease": self._name})
 
     async def renew_until_lost(self) -> None:
-        """Keep it until another has it, or until it can no longer be known that none has."""
+        """Renew until another holds the lease, or until its state is unknown for too long."""
         loop = asyncio.get_running_loop()
         until = loop.time() + self._lasting.total_seconds() - self._pause
         while loop.time() < until:
@@ -179,7 +179,7 @@ class NamedLeaderLease(LeaderLease):
         log.warning("leader_lease_lost", extra={"lease": self._name})
 
     async def release(self) -> None:
-        """Let another have it at once; with the store away it runs out by itself."""
+        """Release the lease at once. If the store is unavailable, it expires by itself."""
         with suppress(FootnoteError):
             await self._leases.release(self._name, self._holder)
 
@@ -192,28 +192,28 @@ class NamedLeaderLease(LeaderLease):
 
 
 class AlwaysLeader(LeaderLease):
-    """Where nobody else could do it."""
+    """The lease for work that no other process can do."""
 
     async def wait_until_leader(self) -> None:
-        """At once."""
+        """Return at once."""
 
     async def renew_until_lost(self) -> None:
-        """For ever."""
+        """Wait forever."""
         await asyncio.Event().wait()
 
     async def release(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
 
 class NeverLeader(LeaderLease):
-    """Where others do it."""
+    """The lease for work that other processes do."""
 
     async def wait_until_leader(self) -> None:
-        """For ever."""
+        """Wait forever."""
         await asyncio.Event().wait()
 
     async def renew_until_lost(self) -> None:
-        """Not at all."""
+        """Return at once."""
 
     async def release(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""

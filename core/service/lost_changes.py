@@ -1,9 +1,9 @@
-"""What happens when Redis has lost the end of what it knew: every change that the ledger has is made again.
+"""Recovery after Redis lost its latest data: every change in the ledger is made again.
 
-The lost end may have held grants, removals and forgettings beside documents, and what follows from them elsewhere in
-Redis. So every base is closed to all but admins until one of them confirms its readers, what was removed stays out,
-who was forgotten stays forgotten, and revoked tokens stay revoked. Jobs that were not over, as Redis remembers it, are
-cancelled: one of them could bring back what was removed since.
+The lost data may include grants, removals and deletions of memory, and their effects elsewhere in Redis. So every base
+is closed to all but admins until one of them confirms its readers. Removed documents stay removed, deleted memory stays
+deleted, and revoked tokens stay revoked. Unfinished jobs are cancelled, because they could bring back what was removed
+since.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ from core.ports.memory import Memory
 from core.service.kb.text_spans import count
 
 CONFIRM = "footnote kb confirm NAME"
-RECOVERING = "recovering"  # the lease under which one process at a time makes changes again
+RECOVERING = "recovering"  # the lease that lets one process at a time redo changes
 MOST_JOBS = 1_000
 BY = "footnote"
 _LEASE = timedelta(seconds=30)
-_RENEWED_EVERY = 500  # changes that are made again, seconds at most
-_TRIES = 300  # to get the lease, each after _PAUSE: longer than one that a killed process left
+_RENEWED_EVERY = 500  # changes, which take at most seconds
+_TRIES = 300  # to get the lease, _PAUSE apart: longer than the lease of a killed process
 _PAUSE = 0.2  # seconds
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Recovered:
-    """What was made again."""
+    """The changes that were made again."""
 
     documents: int = 0
     removals: int = 0
@@ -49,7 +49,7 @@ class _Recovered:
 
 
 class LostChanges:
-    """Compares catalog and ledger. ``catalog`` and ``memory`` are those that the recording ones are built on."""
+    """Compares catalog and ledger. ``catalog`` and ``memory`` are the stores below the recording ones."""
 
     def __init__(
         self,
@@ -76,16 +76,15 @@ class LostChanges:
         self._notices: list[str] = []
 
     def take_notices(self) -> tuple[str, ...]:
-        """Return what was lost and made again since this was last called, each in one line with what to do."""
+        """Return what was lost and restored since the last call, one line each with what to do."""
         taken = tuple(self._notices)
         self._notices.clear()
         return taken
 
     async def recover(self) -> None:
-        """Make lost changes again, or bring a ledger that is behind up to date; nothing where the two agree.
+        """Redo lost changes, or update a ledger that is behind; do nothing if the two agree.
 
-        Raises StoreUnavailable where Redis is empty: it may be another server by mistake, so ``restore`` is a person's
-        decision.
+        Raises StoreUnavailable if Redis is empty. It may be the wrong server, so a person has to run ``restore``.
         """
         if await self._agree():
             return
@@ -97,7 +96,7 @@ class LostChanges:
         await self.restore()
 
     async def restore(self) -> None:
-        """As ``recover``, also where Redis is empty; where nothing is lost, a damaged ledger is written again.
+        """Recover even if Redis is empty; if nothing is lost, write a damaged ledger again.
 
         Raises StoreUnavailable while another process does so.
         """
@@ -121,7 +120,7 @@ class LostChanges:
         )
 
     async def _agree(self) -> bool:
-        """Return whether nothing is lost. A ledger that is behind is caught up first."""
+        """Return whether nothing is lost. Updates a ledger that is behind first."""
         last = await self._ledger.number()
         number = await self._catalog.changes()
         if await self._ledger.recovering_from() is not None or number < last:
@@ -131,7 +130,7 @@ class LostChanges:
         return True
 
     async def _restore(self) -> None:
-        """Close every base, make the lost changes again, and record the closing; killed anywhere, it begins again."""
+        """Close every base, redo the lost changes, and record the closing. If killed at any point, it starts again."""
         last, begun = await self._ledger.number(), await self._ledger.recovering_from()
         behind = await self._catalog.changes() if begun is None else begun
         await self._ledger.begin_recovery(behind)
@@ -171,7 +170,7 @@ class LostChanges:
                     await self._end_again(entry, done)
 
     async def _end_again(self, entry: LedgerEntry, done: _Recovered) -> None:
-        """Forget or revoke again what the lost changes forgot or revoked."""
+        """Redo a lost deletion of memory or revocation of a token."""
         if entry.subject is Subject.TOKEN:
             done.revoked += await self._revoke(entry.key)
             return
@@ -182,7 +181,7 @@ class LostChanges:
             await self._memory.forget_thread(ThreadKey.parse(entry.key))
 
     async def _revoke(self, token_id: str) -> bool:
-        """Revoke a token again; False where it is not there, or its revocation was not lost."""
+        """Revoke a token again; return False if it does not exist or is already revoked."""
         kept = await self._tokens.find(token_id)
         if kept is None or kept.token.revoked_at is not None:
             return False
@@ -190,7 +189,7 @@ class LostChanges:
         return True
 
     async def _remove_lost(self, base: LedgerEntry, entries: Entries) -> None:
-        """Take out what a base held before it was removed and created again."""
+        """Withdraw documents that a base had before it was removed and created again."""
         for document in await self._catalog.documents(frozenset({base.key})):
             entry = entries.get((Subject.DOCUMENT, document.id))
             if entry is None or is_removed(entry, entries):
@@ -202,7 +201,7 @@ class LostChanges:
                 await self._jobs.cancel(job.id, BY)
 
     async def _unschedule(self, entries: Entries) -> None:
-        """Fetch nothing again by itself that was removed, or whose base was removed."""
+        """Remove the schedules of removed documents and bases."""
         removed = {
             (one.document.knowledge_base, one.document.source)
             for one in entries.values()

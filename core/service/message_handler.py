@@ -1,7 +1,7 @@
-"""One delivery, from the envelope to its one visible outcome; the same for every platform.
+"""Processing of one delivery, from its envelope to its one visible outcome; the same for every platform.
 
-Whatever is visible is kept in ``MessageState`` before it is relied on: a worker that takes over after a crash edits
-what is there. The outer edge is here: the one place that catches everything, says so and logs the trace id.
+Everything visible is stored in ``MessageState`` before it is relied on, so a worker that takes over after a crash edits
+the existing messages. This is the outermost error handler: it catches everything, reports it and logs the trace id.
 """
 
 import asyncio
@@ -46,8 +46,8 @@ from core.service.message_routing import RoutingDecision
 from core.service.question_service import CERTAIN, OpenThread, Question
 from core.service.typed_choice import match_typed_choice
 
-HAND_BACK_SECONDS = 1.0  # before what comes from a platform that is not connected here is offered to others
-LAST_WORDS = 3  # more runs to say that it was given up
+HAND_BACK_SECONDS = 1.0  # before deliveries of a platform not connected here are handed back
+LAST_WORDS = 3  # more runs to report that it was given up
 SLASH_HINT = "I can't run a command from a message that mentions me. Type / in an empty message and choose it there."
 _SLASH_COMMAND = re.compile(r"\s*/(?:footnote|kb|ask)\b", re.IGNORECASE)
 
@@ -56,16 +56,16 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class MessageHandler(DeliveryServices):
-    """Handles deliveries for the platforms that are connected here."""
+    """Handles deliveries for the platforms connected here."""
 
     async def handle(self, lease: Lease) -> None:
-        """Bring a delivery to its outcome.
+        """Process a delivery to its outcome.
 
         Raises LeaseLost, HandBack for a platform that is not connected here, and StoreUnavailable or
-        PlatformUnavailable when it must be tried again.
+        PlatformUnavailable when it must be retried.
         """
         if lease.runs >= MOST_RUNS + LAST_WORDS:
-            log.error("given_up", extra={"delivery": lease.delivery.id})  # not even saying so has worked
+            log.error("given_up", extra={"delivery": lease.delivery.id})  # even reporting that failed
             return
         try:
             incoming = decode_delivery(lease.delivery)
@@ -95,7 +95,7 @@ class _HeldDelivery:
     platform: Platform
 
     async def handle(self, incoming: IncomingMessage | IncomingChoice | Expiry | Deletion) -> None:
-        """Do what it asks for."""
+        """Handle a message, a choice, an expiry or a deletion."""
         match incoming:
             case IncomingMessage():
                 await self._message(incoming)
@@ -138,7 +138,7 @@ class _HeldDelivery:
                 assert_never(decided.route)
 
     async def _obey(self, message: IncomingMessage, command: MessageRoute) -> str:
-        """Do what a typed command says; what to tell its writer. Raises Denied."""
+        """Run a typed command; return the reply to its writer. Raises Denied."""
         if command is MessageRoute.HELP:
             return HELP_TEXT
         if command is MessageRoute.SETTINGS:
@@ -163,7 +163,7 @@ class _HeldDelivery:
         await self._answer(asked, opened, unasked=unasked)
 
     async def _answer(self, asked: HeldQuestion, opened: OpenThread, *, unasked: bool) -> None:
-        """Show its answer; where nobody asked us for one, only a certain one."""
+        """Show the question's answer; if nobody asked us for one, only a certain answer."""
         trace_id = trace_of(self.lease)
         view = self.platform.answer_view(asked.message, asked.message_state, trace_id)
         if not unasked and not await self._keep_typed_choice(asked.message, opened, trace_id):
@@ -183,16 +183,16 @@ class _HeldDelivery:
         await AnswerRun(asked, view, trace_id, opened.record, unasked=unasked).show(events)
 
     async def _limit_reached(self, message: IncomingMessage, opened: OpenThread, trace_id: str) -> str:
-        """Count the answer that begins, once; what to tell its asker where today's limit is reached."""
+        """Count this answer once; return the message for its asker if today's limit is reached."""
         limits = self.services.answer_limits
         if limits is None:
             return ""
-        if _typed_choice(message, opened, trace_id) is not None:  # it goes on with a question that was counted
+        if _typed_choice(message, opened, trace_id) is not None:  # it continues a question that was counted
             return ""
         return await limits.refusal(message, (await self.platform.settings(message.thread)).policy.limits)
 
     async def _keep_typed_choice(self, message: IncomingMessage, opened: OpenThread, trace_id: str) -> bool:
-        """Keep what a message chooses of the open card, as a button does; False when another choice was made first."""
+        """Store a typed choice of the open card, as a button does; return False if another was made first."""
         chosen = _typed_choice(message, opened, trace_id)
         if chosen is None or opened.parked is None:
             return True
@@ -204,7 +204,7 @@ class _HeldDelivery:
         return True
 
     async def _may_try(self, message: IncomingMessage) -> bool:
-        """Whether a question that begins without naming us may cost something now; in our threads it always may."""
+        """Return whether an unaddressed new question may cost something now. In our threads it always may."""
         if not (message.in_channel or message.opens_post):
             return True
         limiter = AutoAnswerLimiter(self.services.message_states, self.services.daily_budget)
@@ -214,12 +214,12 @@ class _HeldDelivery:
         return admitted
 
     async def _ends_unanswered(self, asked: HeldQuestion, *, unasked: bool) -> bool:
-        """Whether nothing is to be answered any more: it was deleted, was edited since, or has had its answer."""
+        """Return whether no answer is needed: the question was deleted, edited since, or already answered."""
         match await self.services.message_states.take_cancel(self.lease.delivery.thread, asked.message.id):
             case CancelReason.DELETED:
                 await asked.withdraw()
                 return True
-            case CancelReason.EDITED if not asked.message.edited:  # the edited question waits behind this one
+            case CancelReason.EDITED if not asked.message.edited:  # the edited question is queued behind this one
                 return True
             case _:
                 pass
@@ -228,9 +228,9 @@ class _HeldDelivery:
         return over
 
     async def _certain(self, events: Events, trace_id: str) -> Events | None:
-        """Return the events of an unprompted answer once it is there; None if it is better not to speak.
+        """Return the events of an unasked answer once it is certain; None if silence is better.
 
-        The run counts before it begins: a message that ends its worker is not tried for ever.
+        The run is counted before it starts, so a message that kills its worker is not retried forever.
         """
         if self.services.warming() or await self.services.inbox.begin(self.lease) > MOST_RUNS:
             await events.aclose()
@@ -239,13 +239,13 @@ class _HeldDelivery:
             first = await anext(events, None)
         except (LeaseLost, *AWAY):
             raise
-        except Exception as error:  # noqa: BLE001 - nobody asked: nobody hears of it
+        except Exception as error:  # noqa: BLE001 - nobody asked, so nobody is told
             log.warning("unasked_and_failed", extra={"trace_id": trace_id, "reason": str(error)})
             return None
         return None if first is None else _chain(first, events)
 
     async def _is_settled_at_once(self, asked: HeldQuestion, *, unasked: bool) -> bool:
-        """Whether it needs no search: it is too long, asks why, or is a command. Unasked, nothing is said to it."""
+        """Return whether the message needs no search: too long, a "why", or a command. Unasked, never reply."""
         text = asked.message.text
         if unasked:
             return bool(too_long(text))
@@ -260,9 +260,9 @@ class _HeldDelivery:
         return True
 
     async def _explanation(self, message: IncomingMessage) -> str:
-        """Return how the thread's last answer came about: what everybody who reads there may know of it.
+        """Return how the thread's last answer came about, limited to what all its readers may know.
 
-        Where answers are for their asker alone, so is that.
+        If only the asker sees answers there, the explanation covers only this asker's.
         """
         visibility = visibility_of(message, await self.platform.settings(message.thread))
         asker = message.asker.id if visibility.for_asker_alone else ""
@@ -273,9 +273,9 @@ class _HeldDelivery:
             return str(error)
 
     async def _answer_late_edit(self, asked: HeldQuestion) -> None:
-        """Offer the writer of a late edit a new answer, once; what others have read stays.
+        """Offer the writer of a late edit a new answer, once; the visible answer stays.
 
-        Not for the same words with another mark or in other capitals.
+        Edits of only punctuation or capitals are ignored.
         """
         message, kept = asked.message, asked.message_state.kept
         if not message.edited or kept.outcome == DELETED:
@@ -322,7 +322,7 @@ class _HeldDelivery:
     # --- a card
 
     async def _choice(self, pressed: IncomingChoice) -> None:
-        """Go on with a parked question where its card is."""
+        """Continue a parked question where its card is."""
         parked = await self.services.checkpoints.read(pressed.checkpoint, by=self.lease.delivery.id)
         blank = CheckpointState(thread=pressed.thread, checkpoint=pressed.checkpoint)
         card = await self.services.message_states.read(blank)
@@ -357,13 +357,13 @@ class _HeldDelivery:
         await AnswerRun(asked, view, trace_id, record).show(events)
 
     async def _chooses_as_admin(self, pressed: IncomingChoice, parked: ParkedInquiry) -> bool:
-        """Return whether a choice of somebody else's is an admin's; looked up for nobody who may choose anyway."""
+        """Return whether somebody other than the asker chooses as an admin. Looks up nobody who may choose anyway."""
         if parked.checkpoint.may_be_answered_by(pressed.person, is_admin=False):
             return False
         return (await self.platform.permissions(pressed.person, pressed.thread)).is_admin
 
     async def _expiry(self, expiry: Expiry) -> None:
-        """Close the card, unless somebody chose at the last moment: what nobody chose is not answered."""
+        """Close an expired card, unless somebody chose at the last moment. The question gets no answer."""
         parked = await self.services.checkpoints.claim(expiry.checkpoint, by=self.lease.delivery.id)
         asked = await self._load(expiry.question)
         if parked is not None and not asked.message_state.is_settled:
@@ -372,7 +372,7 @@ class _HeldDelivery:
 
 
 def _typed_choice(message: IncomingMessage, opened: OpenThread, trace_id: str) -> Choice | None:
-    """Return what a message chooses of the open card that waits for its writer."""
+    """Return the choice that a message makes of an open card that waits for its writer."""
     parked = opened.parked
     if parked is None or parked.inquiry.id == trace_id or parked.checkpoint.asker.id != message.asker.id:
         return None
@@ -388,18 +388,18 @@ async def _chain(first: AgentEvent, events: Events) -> Events:
 
 
 def _leans_on_thread(message: IncomingMessage, opened: OpenThread) -> bool:
-    """Return whether what others said before matters: we are new to the thread, or it replies to a message there."""
+    """Return whether earlier messages of others matter: we are new to the thread, or it replies to one of them."""
     return not opened.record.total or bool(message.reply_target.about)
 
 
 def _bases_to_search(of_place: frozenset[str] | None, asked: tuple[str, ...]) -> frozenset[str] | None:
-    """Which bases to look in: those of the place, and of them only what the asker names. None: all that are visible."""
+    """Return the place's bases, limited to those the asker names. None: all visible bases."""
     if not asked:
         return of_place
     return frozenset(asked) if of_place is None else of_place & frozenset(asked)
 
 
 def _is_over(asked: HeldQuestion) -> bool:
-    """Whether this question has had its last word. While a card waits, the question as edited takes its place."""
+    """Return whether this question has its final outcome. While a card waits, an edited question replaces it."""
     outcome = asked.message_state.kept.outcome
     return bool(outcome) and not (asked.message.edited and outcome in OPEN_OUTCOMES)

@@ -1,4 +1,4 @@
-"""Gather what the routing of a message needs to know, and limit the answers of a day, an hour and a channel."""
+"""Router of messages: gathers the facts for routing, and enforces limits by day, hour and channel."""
 
 import hashlib
 import time
@@ -22,15 +22,15 @@ from core.service.typed_choice import match_typed_choice
 
 MOST_AN_HOUR = 20  # of one channel
 MOST_A_DAY = 400  # of all channels
-SHARE_OF_BUDGET = 0.5  # of the day's budget; the rest is for questions that were put to us
+SHARE_OF_BUDGET = 0.5  # of the day's budget; the rest is for questions addressed to us
 EVERYWHERE = "everywhere"
-EXCHANGES = 8  # tries to count where others count at the same moment
+EXCHANGES = 8  # retries when others count at the same moment
 HOUR, DAY = 3_600, 86_400  # seconds
 
 
 @dataclass(frozen=True, kw_only=True)
 class AutoAnswerCount(Record, place="{platform}/unasked", subject="{channel}", installation=True):
-    """How many tries there were in the last window: an hour or a day, numbered since the epoch."""
+    """The number of tries in the last window: an hour or a day, numbered since the epoch."""
 
     platform: str
     channel: str
@@ -40,14 +40,14 @@ class AutoAnswerCount(Record, place="{platform}/unasked", subject="{channel}", i
 
 @dataclass(frozen=True, slots=True)
 class AutoAnswerLimiter:
-    """Counts them across processes. ``now`` is in seconds since the epoch."""
+    """Limits tries at unasked answers across processes. ``now`` is in seconds since the epoch."""
 
     message_states: MessageStateStore
     daily_budget: DailyBudget | None = None
     now: Callable[[], float] = time.time
 
     async def admit(self, thread: ThreadKey) -> bool:
-        """Return whether one more may be tried in this channel, counting it. Raises StoreUnavailable."""
+        """Return whether one more try is allowed in this channel, and count it. Raises StoreUnavailable."""
         if self.daily_budget is not None and await self.daily_budget.spent_share() >= SHARE_OF_BUDGET:
             return False
         here = AutoAnswerCount(platform=thread.platform, channel=thread.place)
@@ -69,16 +69,16 @@ class AutoAnswerLimiter:
 
 @dataclass(frozen=True, slots=True)
 class AnswerLimits:
-    """Counts the answers of a day by person and by channel, where there are limits."""
+    """Counts the answers of a day by person and by channel, if there are limits."""
 
     counts: AnswerCounts
     days: Days
 
     async def refusal(self, message: IncomingMessage, limits: DailyLimits) -> str:
-        """Count one more answer, or return what to tell the asker of a limit that is reached. Raises StoreUnavailable.
+        """Count one more answer, or return the message for a limit that is reached. Raises StoreUnavailable.
 
-        A question counts once, also when it is tried again, or edited before it has its answer.
-        A person is counted under a hash of the day, which nothing leads back from once the day's count has expired.
+        A question counts once, even if it is retried or edited before its answer. A person is counted under a hash with
+        the day, so nobody can be identified once the day's count has expired.
         """
         person = hashlib.sha256(f"{self.days.today()} {message.asker.id}".encode()).hexdigest()[:20]
         names = ((person, limits.person_answers), (message.thread.place, limits.channel_answers))
@@ -95,7 +95,7 @@ class AnswerLimits:
         return f"{said} Please ask again after midnight ({self.days.end}). {raising}"
 
     async def give_back(self, message: IncomingMessage) -> None:
-        """Count no answer for a question that came to none. Raises StoreUnavailable."""
+        """Undo the count of a question that got no answer. Raises StoreUnavailable."""
         await self.counts.give_back(_question_of(message))
 
 
@@ -109,15 +109,15 @@ def _answers(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MessageRouter:
-    """Decides what to do with messages, and keeps that people have written to each other."""
+    """Decides what to do with messages, and records that people write to each other."""
 
     message_states: MessageStateStore
 
     async def route(self, platform: Platform, message: IncomingMessage, opened: OpenThread) -> RoutingDecision:
         """Decide what to do with a message.
 
-        Settings and rights are looked up only for what begins without naming us. Raises NotFound where a typed choice
-        is none of its card's, and StoreUnavailable.
+        Settings and rights are looked up only for new conversations that do not address us. Raises NotFound for a typed
+        choice that its card does not have, and StoreUnavailable.
         """
         lines = LinesSinceAnswer(thread=message.thread)
         if opened.record.total and not message.direct:
@@ -148,7 +148,7 @@ class MessageRouter:
         facts: MessageFacts,
         decided: RoutingDecision,
     ) -> None:
-        """Keep that people write in a thread of ours, and whether to each other: the next line may be so, too."""
+        """Record that people write in a thread of ours, and whether to each other: it affects the next message."""
         company = facts.in_company or not facts.by_last_asker or facts.mentions_others or decided.to_colleague
         if facts.follows_answer or company != facts.in_company:
             first = _checksum(message.id) if facts.follows_answer else lines.first

@@ -1,8 +1,9 @@
-"""When to speak: what to do with a message, and why; the same on every platform.
+"""Routing rules: what to do with a message, and why; the same on every platform.
 
-We answer what is put to us: in a mention, a direct message, a reply to us, or by name. A message that names nobody goes
-on with our conversation while its asker and we are alone in it. Once a colleague has written, people may mean each
-other: then we try only a question that is put to nobody, and speak only where the documents plainly answer it.
+We answer what is addressed to us: a mention, a direct message, a reply to us, or our name. In our thread, an
+unaddressed message continues our conversation while only its asker and we write there. Once a colleague has written,
+people may mean each other. Then we try only a question addressed to nobody, and answer only if the documents clearly
+do.
 """
 
 import re
@@ -28,9 +29,9 @@ from core.service.answer_wish import (
 )
 
 LONGEST_COMMAND = 4  # words
-LEAST_WISH = 0.7  # how likely a line must want an answer of ours
-LEAST_WISH_PUT_TO_US = 0.55  # where silence is worse: it is put to us, or answers our question
-LEAST_SUBJECT = 2  # words with meaning that a question has when nothing said before explains it
+LEAST_WISH = 0.7  # minimum probability that a message wants our answer
+LEAST_WISH_PUT_TO_US = 0.55  # silence is worse here: it addresses us, or answers our question
+LEAST_SUBJECT = 2  # meaningful words that a question needs without earlier context
 
 _COMMANDS: dict[MessageRoute, str] = {
     MessageRoute.MUTE: r"mute|be quiet|quiet|shush|stop answering|stop listening",
@@ -45,7 +46,7 @@ _BY_COMMAND = {
     route: re.compile(rf"(?i)^\W*(?:{_PLEASE}\s+)?(?:{words_of})\W*{_PLEASE}?\W*$")
     for route, words_of in _COMMANDS.items()
 }
-_IN_OUR_THREAD = (MessageRoute.MUTE, MessageRoute.UNMUTE)  # need no mention there
+_IN_OUR_THREAD = (MessageRoute.MUTE, MessageRoute.UNMUTE)  # these need no mention there
 
 _GREETS = r"(?i)^\W*(?:(?:hey|hi|hello|ok|so|and|thanks|danke|hallo)\s+)?"
 _LEAD = rf"(?i)^\W*(?:(?:{LEAD_INS}|well|wait|actually)[\s,.!–—-]+)*"
@@ -54,14 +55,14 @@ _YOU = re.compile(
     r"|tú|usted(?:es)?|vosotros|tus?|te|os|he|him|his|she|her"
     r"|ihn|ihm)\b|\b\w+(?:st du|-tu|-vous)\b|(?i:shall we|should we|let['’]?s)\b"
 )
-_THEY = re.compile(r"(?i)\b(?:they|them|their)\b")  # people, unless the asker goes on about what we answered
+_THEY = re.compile(r"(?i)\b(?:they|them|their)\b")  # people, unless the asker continues with our answer's subject
 _OUR_NAME = "footnote"
 _NAME_LIKENESS = 0.85  # of a misspelled name
-_NAME = re.compile(  # or what may be it, misspelled, or as an address that the platform did not resolve
+_NAME = re.compile(  # our name, perhaps misspelled or as an unresolved mention
     r"(?i)(?<![\w#./-])@?fo\w{4,7}(?![\w/.-]*\w)|(?<=\bdear )bot\b|(?<=\blieber )bot\b|(?<=\bhey )bot\b|\bbot(?=\s*,)"
 )
 _OTHER_MENTION = re.compile(r"(?<!\w)@[\w.-]+")
-# A clause ends here: what is before or behind says who a mention in it belongs to.
+# The end of a clause. The words around a mention in its clause show whom it addresses.
 _CLAUSE_END = re.compile(r"[.!?;:,\n…–—](?:\s|$)|\s-\s")
 _SENTENCE_END = re.compile(r"[.!?\n…]\s+")
 _ONLY_LEAD = re.compile(
@@ -75,7 +76,7 @@ _OF_US = re.compile(  # with us as its subject: "@Footnote usually knows"
     r"|found|finds|answers|answered|reads|needs|hat|ist|war|kann|sagt\w*|meint\w*|weiß|findet|hilft|antwortet"
     r"|est|a|dit|sait|peut|répond|dice|dijo|sabe|puede|ha|es|está|responde|dira|liest)\b"
 )
-_LEADS_TO_US = re.compile(  # ends where we are its object: "ask @Footnote", "the numbers from @Footnote"
+_LEADS_TO_US = re.compile(  # ends with us as the object: "ask @Footnote", "the numbers from @Footnote"
     r"(?i)\b(?:ask|asked|asking|from|by|with|of|about|for|to|via|let|like|than|bother|use|using|try|love|tell|told|see"
     r"|frag\w*|von|mit|bei|an|für|demande\w*|de|avec|par|à|pregunt\w+|con|por|a|que|the|das|den|le|el)\s*$"
 )
@@ -83,16 +84,16 @@ _LEADS_TO_US = re.compile(  # ends where we are its object: "ask @Footnote", "th
 
 @dataclass(frozen=True, slots=True)
 class RoutingDecision:
-    """What to do with a message, and why."""
+    """The decision about a message, and its reason."""
 
     route: MessageRoute
     reason: str
     to_colleague: bool = False
-    signals: frozenset[str] | None = None  # by which it was decided, where they decided
+    signals: frozenset[str] | None = None  # that decided, if signals did
 
 
 def route_message(heard: MessageFacts) -> RoutingDecision:
-    """Decide what to do with a message. Muting needs no mention in our own thread; being spoken to always works."""
+    """Decide what to do with a message. Muting our own thread needs no mention; addressing us works even if muted."""
     to_us = _said_to_us(heard)
     if command := _command(heard.text if to_us is None else to_us, spoken_to=to_us is not None, heard=heard):
         return RoutingDecision(command, "it is a command")
@@ -100,7 +101,7 @@ def route_message(heard: MessageFacts) -> RoutingDecision:
 
 
 def _route_addressed(heard: MessageFacts, to_us: str) -> RoutingDecision:
-    """Decide about what is put to us: all that asks, and what may be a question without a question's form."""
+    """Decide about a message to us: answer all that asks, or may be a question without the form of one."""
     by_press = heard.mentions_us and not heard.wording
     bare = not words(to_us) and (OUR_MENTION in heard.wording or heard.has_files)
     if heard.chooses or by_press or bare:
@@ -118,10 +119,10 @@ def _by_wish(text: str, heard: MessageFacts, otherwise: MessageRoute) -> Routing
 
 
 def could_be_answered(message: IncomingMessage, settings: ChannelSettings) -> bool:
-    """Return whether a message that begins a conversation without naming us may be answered where these settings apply.
+    """Return whether a new, unaddressed message may be answered with these settings.
 
-    For platforms, which hear all that is said: what cannot be for us is not put in line. Its writer's rights are looked
-    at later.
+    Platforms hear everything, so they do not enqueue messages that cannot be for us. The writer's rights are checked
+    later.
     """
     facts = MessageFacts(
         text=message.text,
@@ -134,7 +135,7 @@ def could_be_answered(message: IncomingMessage, settings: ChannelSettings) -> bo
     return route_message(facts).route is not MessageRoute.KEEP_QUIET
 
 
-ANYWHERE = ChannelSettings(auto_answer=LEAST_CONFIDENCE, forum_posts=True)  # where all is answered that ever is
+ANYWHERE = ChannelSettings(auto_answer=LEAST_CONFIDENCE, forum_posts=True)  # settings with which we answer the most
 
 
 def is_named(text: str) -> bool:
@@ -151,7 +152,7 @@ def is_named(text: str) -> bool:
 
 
 def _our_names(text: str) -> Iterator[re.Match[str]]:
-    """Yield where a text has our name, also with a typing error."""
+    """Yield the matches of our name in a text, also misspelled."""
     for found in _NAME.finditer(text):
         name = found.group().lstrip("@").casefold()
         is_other_word = name.startswith(_OUR_NAME) and name != _OUR_NAME  # "footnotes"
@@ -168,11 +169,11 @@ def _command(text: str, *, spoken_to: bool, heard: MessageFacts) -> MessageRoute
     return None
 
 
-# --- what is said to us
+# --- what is addressed to us
 
 
 def _said_to_us(heard: MessageFacts) -> str | None:
-    """Return what of a message is said to us; None where nothing is: it names us not, or only speaks of us."""
+    """Return the part of a message that is addressed to us; None if there is none, or it only mentions us."""
     if OUR_MENTION in heard.wording and not heard.direct:
         return _behind_mention(heard.wording)
     if heard.mentions_us or heard.direct:
@@ -184,7 +185,7 @@ def _said_to_us(heard: MessageFacts) -> str | None:
 
 
 def _behind_mention(wording: str) -> str | None:
-    """Return what is said to us in a message that mentions us; None if each mention is about us."""
+    """Return what a message that mentions us says to us; None if every mention only speaks about us."""
     plain = wording.replace(OUR_MENTION, " ")
     if not words(plain):
         return ""
@@ -197,7 +198,7 @@ def _behind_mention(wording: str) -> str | None:
 
 
 def _addresses(before: str, behind: str) -> bool:
-    """Return whether a mention between these words of its clause addresses us, rather than speaks of us."""
+    """Return whether a mention between these words addresses us, rather than speaks about us."""
     clause = _last_clause(before)
     ends = _CLAUSE_END.match(behind.lstrip()) is not None or not words(behind)
     if _ONLY_LEAD.match(clause):
@@ -218,7 +219,7 @@ def _first_clause(text: str) -> str:
 
 
 def _until_other(before: str, behind: str) -> str:
-    """Our part: up to where somebody else is addressed, and of what is before us the last sentences to nobody."""
+    """Return our part: up to where somebody else is addressed, with the sentences before us that address nobody."""
     cut = next(
         (m.start() for m in _OTHER_MENTION.finditer(behind) if re.search(r"[.!?\n]\s*$", behind[: m.start()])), None
     )
@@ -228,11 +229,11 @@ def _until_other(before: str, behind: str) -> str:
     return re.sub(r"\s{2,}", " ", f"{kept} {ours}".replace(OUR_MENTION, " ")).strip(" ,:")
 
 
-# --- what names nobody
+# --- unaddressed messages
 
 
 def _route_unaddressed(heard: MessageFacts) -> RoutingDecision:
-    """Decide about a message that is not put to us: the asker goes on with our conversation, others may not mean us."""
+    """Decide about an unaddressed message: the asker continues our conversation, others may not mean us."""
     if reason := _reason_to_be_quiet(heard):
         return RoutingDecision(MessageRoute.KEEP_QUIET, reason)
     if heard.chooses or (heard.opens_post and heard.answers_posts):
@@ -246,7 +247,7 @@ def _route_unaddressed(heard: MessageFacts) -> RoutingDecision:
 
 
 def _reason_to_be_quiet(heard: MessageFacts) -> str:
-    """Return why a message that is not put to us gets nothing whatever it says; empty where it may get an answer."""
+    """Return why an unaddressed message gets no answer, whatever it says; empty if it may get one."""
     begins = heard.in_channel or heard.opens_post
     by_post = heard.opens_post and heard.answers_posts
     reasons = (
@@ -261,7 +262,7 @@ def _reason_to_be_quiet(heard: MessageFacts) -> str:
 
 
 def _route_in_company(heard: MessageFacts) -> RoutingDecision:
-    """Try, where others have written or nobody has named us, a question that is put to nobody and says its subject."""
+    """Try, among others or in a new conversation, a question that addresses nobody and names its subject."""
     if not asks_by_words(heard.text) or exclaims(heard.text):
         return RoutingDecision(MessageRoute.KEEP_QUIET, "it asks nothing")
     if any(_our_names(heard.text)):
@@ -274,7 +275,7 @@ def _route_in_company(heard: MessageFacts) -> RoutingDecision:
 
 
 def _names_colleague(text: str) -> bool:
-    """Whether a message begins or ends with a person's name: "bob, is that right?", "teo what time do you start?"."""
+    """Return whether a message begins or ends with a name: "bob, is that right?", "teo what time do you start?"."""
     begins = re.match(rf"{_GREETS}([^\W\d_]+)(\s*[,:])?\s+(.+)", text, re.DOTALL)
     if begins is not None and not _is_common(begins.group(1)):
         comma, rest = begins.group(2), begins.group(3)
@@ -286,6 +287,6 @@ def _names_colleague(text: str) -> bool:
 
 
 def _is_common(word: str) -> bool:
-    """Return whether a word that could be a name by its place is none."""
+    """Return whether a word at the place of a name is a common word."""
     word = word.casefold()
     return word in STOPWORDS | RECEIPTS or word == _OUR_NAME or re.fullmatch(LEAD_INS, word) is not None

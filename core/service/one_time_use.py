@@ -1,7 +1,7 @@
-"""Buttons and forms that act once, on every platform: of many presses, in whatever processes, one counts.
+"""Buttons and forms that act once, on every platform: of many presses in any process, one counts.
 
-What a button or a form means is kept here and never in it; it carries the id of what is kept. It is done only once
-its work is: what was taken by a process that died over it may be taken again after a while.
+Their meaning is stored here; the button carries only the id. A use is done only once its work is. If a process dies in
+between, the use can be taken again after a while.
 """
 
 import time
@@ -14,22 +14,22 @@ from core.model.errors import AlreadyDone, FootnoteError
 from core.model.records import PERSON, Record
 from core.ports.message_state import MessageStateStore
 
-LOST_SECONDS = 60.0  # after which a use that was taken, and never done, may be taken again
+LOST_SECONDS = 60.0  # after which a use that was taken but never done may be taken again
 
 
 class PressOutcome(StrEnum):
-    """What became of a press."""
+    """The outcome of a press."""
 
-    NOW = "now"  # it is the one
-    EARLIER = "earlier"  # another press was the one
+    NOW = "now"  # this press counts
+    EARLIER = "earlier"  # an earlier press counted
     GONE = "gone"  # too old, or not for this person
 
 
 @dataclass(frozen=True, kw_only=True)
 class OneTimeUse(Record):
-    """What a button or a form means. A platform says below this where it is kept, and what else it carries."""
+    """The meaning of a button or a form. A subclass says where it is stored and what else it holds."""
 
-    person: str = field(default="", metadata=PERSON)  # the person that it was made for
+    person: str = field(default="", metadata=PERSON)  # the person it was offered to
     open: bool = False  # it can be taken
     taken: float = 0.0  # when it was, in seconds since the epoch
     done: bool = False
@@ -37,19 +37,19 @@ class OneTimeUse(Record):
 
 @dataclass(frozen=True, slots=True)
 class OneTimeUses:
-    """Offers uses and takes them. ``now`` is in seconds since the epoch."""
+    """Offers uses and takes them. ``now`` returns seconds since the epoch."""
 
     message_states: MessageStateStore
     now: Callable[[], float] = time.time
 
     async def open(self, use: OneTimeUse) -> None:
-        """Let it be taken, or taken once more. Raises StoreUnavailable."""
+        """Allow a use to be taken, or taken again. Raises StoreUnavailable."""
         await self.message_states.save(replace(use, open=True))
 
     async def take(self, kept: OneTimeUse | None) -> PressOutcome:
-        """Return whether this press is the one that counts, of a use as it was just read. Raises StoreUnavailable.
+        """Return whether this press of a use that was just read is the one that counts. Raises StoreUnavailable.
 
-        It also counts when an earlier one was lost together with its worker.
+        It also counts if the earlier press was lost together with its worker.
         """
         if kept is None or not (kept.open or kept.taken):
             return PressOutcome.GONE
@@ -61,9 +61,9 @@ class OneTimeUses:
 
     @asynccontextmanager
     async def once(self, use: OneTimeUse, refusal: str) -> AsyncIterator[None]:
-        """Do something once for a use that nobody has to open. What fails may be tried again.
+        """Run the context once for a use that needs no opening. After a failure it may be tried again.
 
-        Raises AlreadyDone with this text for who comes later, and StoreUnavailable.
+        Raises AlreadyDone with this text for later callers, and StoreUnavailable.
         """
         kept, now = await self.message_states.read(use), self.now()
         lost = kept is not None and kept.taken and not kept.done and now - kept.taken >= LOST_SECONDS
@@ -71,7 +71,7 @@ class OneTimeUses:
         if (kept is not None and not lost) or not await self.message_states.exchange(kept or use, mine):
             raise AlreadyDone(refusal)
         try:
-            await self.message_states.save(mine)  # the exchange kept what it changed alone
+            await self.message_states.save(mine)  # the exchange stored only what it changed
             yield
         except BaseException:
             with suppress(FootnoteError):
@@ -80,5 +80,5 @@ class OneTimeUses:
         await self.mark_done(mine)
 
     async def mark_done(self, use: OneTimeUse) -> None:
-        """Mark it as done: it is never taken again. Raises StoreUnavailable."""
+        """Mark a use as done, so that it is never taken again. Raises StoreUnavailable."""
         await self.message_states.save(replace(use, done=True))

@@ -1,7 +1,7 @@
-"""A person's answer, kept with their consent: noticed in the thread, asked about once, and confirmed after a while.
+"""People's answers, stored with their consent: noticed in the thread, offered once, and confirmed again later.
 
-*Ask a person* opens a question. A reply that solves it leads to one question to its author; only their press keeps it,
-as a document or, where they may add none, as a proposal. What becomes a document is read from the conversation then.
+*Ask a person* opens a question. When a reply solves it, its author is asked once for consent. Only their press stores
+it, as a document or, if they may add none, as a proposal. The text is read from the conversation at that time.
 """
 
 import logging
@@ -47,8 +47,8 @@ from core.service.kb.proposals import MOST_QUESTION, Proposals
 from core.service.kb.results import ProposalSent, Refused
 from core.service.kb.summaries import BEGINNING
 
-QUIET_SECONDS = 1800.0  # without a word of the asker, after which a reply has solved it
-LOOK_EVERY = timedelta(hours=1)  # at the age of what is kept
+QUIET_SECONDS = 1800.0  # silence of the asker, after which a reply counts as the solution
+LOOK_EVERY = timedelta(hours=1)  # between two checks of the stored answers' age
 LOST = "I no longer have anything stored about that."
 OVER = "That has already been decided."
 NOT_YOURS = "Only the person who wrote this answer can decide that."
@@ -71,9 +71,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class OfferPress:
-    """Who pressed what about which answer, as looked up now.
+    """A press on an offer: the button, the answer, and the person's rights as looked up now.
 
-    ``bases`` are those that the channel is narrowed to; ``public``: everybody of the workspace reads there.
+    ``bases`` are those that the channel is limited to. ``public``: everybody in the workspace reads there.
     """
 
     action: OfferAction
@@ -85,7 +85,7 @@ class OfferPress:
 
 @dataclass(slots=True)
 class PersonAnswers:
-    """Follows questions to people. ``capabilities`` are of the platforms that are connected in this process."""
+    """Follows questions to people. ``capabilities`` are those of the platforms connected in this process."""
 
     memory: Memory
     message_states: MessageStateStore
@@ -96,10 +96,10 @@ class PersonAnswers:
     capabilities: Mapping[str, PlatformCapabilities] = field(default_factory=dict)
     _looked: float = float("-inf")  # in seconds of the monotonic clock
 
-    # --- what is said in the thread
+    # --- messages in the thread
 
     async def hear(self, message: IncomingMessage) -> None:
-        """Take note of a message where a person was called. Raises StoreUnavailable, PlatformUnavailable."""
+        """Process a message in a thread where a person was called. Raises StoreUnavailable, PlatformUnavailable."""
         last = await self.message_states.read(LastCall(thread=message.thread))
         call = await self._read(last.trace) if last is not None else None
         if call is None or call.state is not AnswerState.OPEN or message.edited:
@@ -129,11 +129,11 @@ class PersonAnswers:
             await self.message_states.remove(waiting)
 
     async def _change(self, was: PersonAnswer, now: PersonAnswer) -> bool:
-        """Keep ``now`` unless another process has changed ``was``: what was asked about stays what is kept."""
+        """Store ``now`` unless another process changed ``was``, so that the offered reply is the one stored."""
         return await self.message_states.exchange(was, replace(now, changes=was.changes + 1))
 
     async def _read(self, name: str) -> PersonAnswer | None:
-        """Return what is kept under this id; None where it, or the person it belongs to, was forgotten."""
+        """Return the record of this id; None if it, or its owner's data, was deleted."""
         kept = await self.message_states.read(PersonAnswer(id=name))
         return kept if kept is not None and kept.thread else None
 
@@ -158,10 +158,10 @@ class PersonAnswers:
     # --- asking the answerer
 
     async def _offer(self, call: PersonAnswer) -> bool:
-        """Ask the answerer whether the reply may be kept; whether this call asked.
+        """Ask the answerer whether the reply may be stored; return whether this call asked.
 
-        That it was asked is kept before it is: a process that dies in between asks nothing, and nobody is asked twice.
-        Raises StoreUnavailable and PlatformUnavailable; NotFound and Denied where the reply or its author is away.
+        The request is recorded before it is sent, so a crash in between asks nobody, and nobody is asked twice. Raises
+        StoreUnavailable and PlatformUnavailable. Raises NotFound and Denied if the reply or its author is unavailable.
         """
         offers, turn = self._of(call.key).offers, await self._turn(call)
         if offers is None or turn is None or not (call.answerer and call.message):
@@ -180,7 +180,7 @@ class PersonAnswers:
         return True
 
     async def _offer_unasked(self, call: PersonAnswer) -> None:
-        """Ask without a press: not in a muted thread, and what is in the way is nobody's concern."""
+        """Ask without a press. Skips muted threads, and only logs refusals."""
         if (await self.memory.recall(call.key)).muted:
             return
         try:
@@ -197,7 +197,7 @@ class PersonAnswers:
             call = await self._read(waiting.id)
             if call is not None and call.state is AnswerState.OPEN:
                 if self._of(call.key).offers is None:
-                    continue  # a process that is connected there looks as well
+                    continue  # a process connected to that platform also checks
                 try:
                     await self._offer_unasked(call)
                 except PlatformUnavailable as error:
@@ -209,15 +209,15 @@ class PersonAnswers:
             for document in await self._documents():
                 await self._look_at_age(document)
 
-    # --- what is pressed
+    # --- button presses
 
     async def thread_of(self, name: str) -> ThreadKey | None:
-        """Return the thread of a question to a person; None for what is kept already, or no longer known."""
+        """Return the thread of a question to a person; None if it is unknown."""
         call = await self._read(name)
         return call.key if call is not None else None
 
     async def press(self, press: OfferPress) -> str:
-        """Do what a button says, for the one who may; what to tell them.
+        """Run a button's action if the person may; return the reply to them.
 
         Raises Denied, NotFound, AlreadyDone, PlatformUnavailable and StoreUnavailable.
         """
@@ -244,7 +244,7 @@ class PersonAnswers:
         return await self._keep(call, press)
 
     async def _keep(self, call: PersonAnswer, press: OfferPress) -> str:
-        """Keep the answer, or propose it. The proposal of one message has one id, so that it may be sent again."""
+        """Store or propose the answer. The proposal's id depends only on the message, so a retry is idempotent."""
         turn = await self._turn(call)
         if turn is None:
             raise NotFound(LOST)
@@ -272,7 +272,7 @@ class PersonAnswers:
         return PROPOSED if isinstance(result, ProposalSent) else KEPT
 
     async def _base(self, press: OfferPress, audience: frozenset[str]) -> str:
-        """Return the channel's own base, where it has one that nobody else reads; else an admin chooses."""
+        """Return the channel's only base, if only its audience reads it; otherwise '', and an admin chooses."""
         if press.bases is None or len(press.bases) != 1:
             return ""
         try:
@@ -282,23 +282,23 @@ class PersonAnswers:
             return ""
         return base.name
 
-    # --- what is kept
+    # --- stored answers
 
     async def _documents(self) -> list[Document]:
         bases = frozenset(base.name for base in await self.trash.catalog.bases())
         return [one for one in await self.trash.catalog.documents(bases) if is_answer(one.source)]
 
     async def _look_at_age(self, document: Document) -> None:
-        """Ask its author once whether an old answer still holds; after a while show that nobody confirmed it."""
+        """Ask the author once whether an old answer is still true; later, mark it as unconfirmed."""
         today = self.clock.now()
         if not is_due(document.dated, today.date()):
             return
         asked = Confirmation(id=document.id[:16], owner=document.origin, document=document.id, at=today.timestamp())
         kept = await self.message_states.read(asked)
         if kept is not None:
-            await self.message_states.save(kept)  # or it would expire, and be asked again
+            await self.message_states.save(kept)  # renew the record, or its author would be asked again
             if is_unconfirmed(document.dated, today.date()):
-                with suppress(Busy):  # looked at again in an hour
+                with suppress(Busy):  # checked again in an hour
                     await self._read_again(document, "")
             return
         place = answer_place(document.source)[0]
@@ -311,7 +311,7 @@ class PersonAnswers:
         try:
             await offers.ask(Offer(asked.id, thread, document.origin, text, "", buttons))
         except PlatformUnavailable:
-            await self.message_states.remove(asked)  # and asks in an hour
+            await self.message_states.remove(asked)  # ask again in an hour
         except FootnoteError as error:
             log.info("not_asked", extra={"document": document.id, "reason": str(error)})
 
@@ -324,7 +324,7 @@ class PersonAnswers:
         document = await self.trash.catalog.document(kept.document)
         if document is None:
             raise NotFound(LOST)
-        if press.action is OfferAction.STILL_TRUE:  # noted as asked until it has its new date, or they are asked again
+        if press.action is OfferAction.STILL_TRUE:  # keep the record until the new date, or they are asked again
             await self._read_again(document, f"{self.clock.now():%Y-%m-%d}")
             return CONFIRMED
         await self.trash.remove(document, person.id)
@@ -332,7 +332,7 @@ class PersonAnswers:
         return REMOVED
 
     async def _read_again(self, document: Document, dated: str) -> None:
-        """Have the document made again, confirmed at this date, or at that it has; the same again is the same job."""
+        """Enqueue a rebuild of the document, confirmed at ``dated`` or, if empty, at its present date. Idempotent."""
         item = replace(refresh_item(document.source), dated=dated)
         name = uuid.uuid5(uuid.NAMESPACE_URL, f"{document.id}\x1f{document.dated}\x1f{dated}").hex[:12]
         base, platform = document.knowledge_base, conversation_platform(document.source)
@@ -340,7 +340,7 @@ class PersonAnswers:
         await self.job_queue.accept(job)
 
     async def forget(self, person: str) -> int:
-        """Remove every kept answer of this person for good, and what would keep one; how many there were."""
+        """Delete every stored answer of this person, and cancel jobs that would store one; return their number."""
         decided = await self.proposals.proposal_store.open_decisions()
         approved = [one.job for one in decided if one.job is not None]
         for job in (*approved, *await self.job_queue.jobs.recent(MOST_ORPHANED)):

@@ -1,7 +1,7 @@
-"""What is kept of a question when it ends: for ``core.service.gaps`` how, whose, where, and what it came near to.
+"""Recorder of finished questions for ``core.service.gaps``: outcome, asker, place and the nearest documents.
 
-What it used is added up by day, channel and base, without whose question it was.
-Where not everybody of the workspace may read along, its words are not kept here at all.
+Usage is added up by day, channel and base, without the asker. If not everybody in the workspace may read along, the
+question's text is not stored here.
 """
 
 import logging
@@ -26,13 +26,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class UsageRecorder:
-    """Adds up what runs use."""
+    """Adds up the usage of runs."""
 
     book: UsageBook
     days: Days
 
     async def record(self, run: Run, answer: Answer | None) -> None:
-        """Add what this run used since it began or was taken up again. Raises StoreUnavailable."""
+        """Add what this run used since it started or resumed. Raises StoreUnavailable."""
         inquiry, spent, before = run.inquiry, run.meter.spent, run.meter.before
         outcome = answer.outcome if answer is not None else None
         quoting = run.deps.quote_fallback or run.deps.reasoner
@@ -53,19 +53,19 @@ class UsageRecorder:
 
 @dataclass(frozen=True, slots=True)
 class QuestionRecorder:
-    """Writes a run's end into the log."""
+    """Writes the end of a run to the question log."""
 
     log: QuestionLog
     encoder: Encoder
     usage: UsageRecorder | None = None
 
     async def record_usage(self, run: Run, answer: Answer | None = None) -> None:
-        """Add up what a run used; without an ``answer`` nobody was shown one. Raises StoreUnavailable."""
+        """Add a run's usage; without an ``answer`` none was shown. Raises StoreUnavailable."""
         if self.usage is not None:
             await self.usage.record(run, answer)
 
     async def record(self, run: Run, answer: Answer | None) -> None:
-        """Keep how this ended; without an ``answer`` it failed. Raises StoreUnavailable."""
+        """Store how a run ended; without an ``answer`` it failed. Raises StoreUnavailable."""
         await self.record_usage(run, answer)
         inquiry = run.inquiry
         private = not (inquiry.audience.public or inquiry.audience.unrestricted)
@@ -91,7 +91,7 @@ class QuestionRecorder:
         )
 
     async def _vector(self, run: Run) -> QuestionVector | None:
-        """Of what was searched for, which the encoder has still at hand; nothing where nothing was."""
+        """Return the vector of the search question, which the encoder has cached; None if nothing was searched."""
         if not isinstance(run.inquiry.plan, Investigate):
             return None
         try:
@@ -109,7 +109,7 @@ def _documents_cited(run: Run, answer: Answer | None) -> tuple[DocumentReference
 
 
 def _documents_found(run: Run) -> tuple[DocumentReference, ...]:
-    """Return those of what this question brought up, best first, then those that came behind it."""
+    """Return the documents that this question found, best first, then those ranked behind them."""
     library = run.inquiry.library
     looked_at = [item.passage for item in library.best_first() if item.query]
     return _references((*looked_at, *(hit.passage for hit in library.further)))

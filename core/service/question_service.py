@@ -1,7 +1,7 @@
-"""One question or one pressed choice, from the thread's memory to what is remembered afterwards.
+"""One question or one pressed choice, from recalling its thread to remembering its answer.
 
-This is what platforms, the terminal and tests call: it opens the thread, bounds the evidence by the audience, runs the
-agent, records every event, parks checkpoints and remembers turns. How things look is left to the caller.
+Platforms, the terminal and tests call this. It opens the thread, limits the evidence to the audience, runs the agent,
+records every event, parks checkpoints and remembers turns. Callers decide how things look.
 """
 
 import asyncio
@@ -48,21 +48,21 @@ from core.service.typed_choice import match_typed_choice
 from core.service.visibility import VisibleBases, still_visible
 
 RECALLED = 3
-CERTAIN = 0.6  # in a thread of ours, where nothing else was chosen; see research/routing
+CERTAIN = 0.6  # default in our threads; see research/routing
 MOST_RUNNING = 1_000
 BEGINNING = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What someone asked, where, and who will read the answer."""
+    """A question, its place, and the audience of its answer."""
 
     text: str
     thread: ThreadKey
     asker: Person
     audience: Audience
     policy: AnswerPolicy = field(default_factory=AnswerPolicy)
-    bases: frozenset[str] | None = None  # only these bases, where the place or the person says so
+    bases: frozenset[str] | None = None  # only these bases, if the place or the person limits them
     context: tuple[ContextMessage, ...] = ()
     attachments: tuple[ContextMessage, ...] = ()
     trace_id: str = field(default_factory=lambda: uuid.uuid4().hex[:16])
@@ -71,14 +71,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class OpenThread:
-    """A thread as it was recalled, once for all that is done about one message, with the inquiry parked in it."""
+    """A thread recalled once for all work on one message, with its parked inquiry."""
 
     record: ThreadRecord = field(default_factory=ThreadRecord)
     parked: ParkedInquiry | None = None
 
 
 class QuestionService:
-    """Answers questions and takes choices. Holds no conversation itself."""
+    """Answers questions and takes choices. Stores no conversation itself."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class QuestionService:
         clock: Clock,
         recorder: QuestionRecorder | None = None,
     ) -> None:
-        """Work with these; the reasoner writes thread summaries. Without a ``recorder`` no log of questions is kept."""
+        """Use these services; the reasoner writes thread summaries. Without a ``recorder`` no question log is kept."""
         self._agent = agent
         self._reasoner = reasoner
         self._memory = memory
@@ -104,25 +104,25 @@ class QuestionService:
         self._recorder = recorder
         self._threads = ThreadMemory(memory, self._bases, clock)
         self._beginning = asyncio.Semaphore(BEGINNING)
-        self._running: dict[str, Run] = {}  # by trace, until they end or nobody can stop them any more
+        self._running: dict[str, Run] = {}  # by trace, until they end or can no longer be stopped
 
     async def open_thread(self, key: ThreadKey) -> OpenThread:
-        """Recall a thread, with its open checkpoint where there is one. Raises StoreUnavailable."""
+        """Recall a thread, with its open checkpoint if it has one. Raises StoreUnavailable."""
         record = await self._memory.recall(key)
         parked = await self._checkpoints.read(record.open_checkpoint) if record.open_checkpoint else None
         return OpenThread(record, parked)
 
     async def ask(self, question: Question, opened: OpenThread | None = None) -> AsyncGenerator[AgentEvent, None]:
-        """Stream the events of one question; the last is its outcome. ``opened``: its thread, where that is open.
+        """Stream the events of one question; the last is its outcome. ``opened``: its thread, if already open.
 
-        An open checkpoint in the thread is understood first: the message may be its answer, and that is said. Raises
-        DocumentRejected where the question is too long.
+        If the asker's checkpoint is open in the thread, the message may be its answer; a notice says how it was
+        understood. Raises DocumentRejected if the question is too long.
         """
         if refusal := too_long(question.text):
             raise DocumentRejected(refusal)
         opened = opened or await self.open_thread(question.thread)
         parked = opened.parked
-        if parked is not None and parked.inquiry.id != question.trace_id:  # not its own, of a run that was killed
+        if parked is not None and parked.inquiry.id != question.trace_id:  # not its own, left by a killed run
             events = self._while_parked(question, opened.record, parked)
         else:
             events = self._pursue_new(question, opened.record)
@@ -133,10 +133,10 @@ class QuestionService:
     async def answer_if_certain(
         self, question: Question, opened: OpenThread | None = None, *, confidence: float = CERTAIN
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Stream the events of a question that was put to nobody in particular, where its answer is certain; else none.
+        """Stream the events of an unaddressed question if its answer is certain; otherwise none.
 
-        ``confidence`` is the least that the answer must have. Nothing is shown, asked back or remembered of one that
-        has less. What the reasoner spends is spent all the same.
+        ``confidence`` is the minimum for the answer. Below it, nothing is shown, asked back or remembered, but the
+        reasoner's usage counts.
         """
         record = (opened or await self.open_thread(question.thread)).record
         inquiry = await self._inquiry(question, record)
@@ -147,7 +147,7 @@ class QuestionService:
         async with aclosing(agent.pursue(run)) as events:
             async for event in events:
                 if isinstance(event, GenerationStarted) and _best_grade(run) < confidence:
-                    await self._record_usage(run)  # writing and checking it would be for nothing
+                    await self._record_usage(run)  # writing and checking it would be wasted
                     return
                 found.append(event)
         if not found or not _is_certain(found[-1], confidence):
@@ -185,8 +185,8 @@ class QuestionService:
 
     async def _pursue_new(self, question: Question, record: ThreadRecord) -> AsyncGenerator[AgentEvent, None]:
         async with AsyncExitStack() as stack:
-            # A few at a time until their first step is on its way: of fifty that come at once all would otherwise be
-            # half begun together, and the first sign of the last be twice as late.
+            # Start a few at a time, until each shows its first step. Otherwise fifty questions at once would all be
+            # half started, and the last one's first sign would come twice as late.
             async with self._beginning:
                 run = self._pursue(
                     await self._inquiry(question, record), self._thread(question, record), question.fence
@@ -231,9 +231,8 @@ class QuestionService:
     ) -> AsyncGenerator[AgentEvent, None]:
         """Stream what follows from a choice. Raises NotFound when it was taken or expired, Denied for another person.
 
-        The audience is looked at again: what it may not see any more is taken out of the evidence. ``by`` names the
-        press: the same one, taken up by another worker after a crash, goes on where it was. ``opened``: the thread,
-        with this checkpoint, where both are known.
+        The audience is looked up again, and evidence that it may no longer see is removed. ``by`` identifies the press:
+        if another worker retries it after a crash, it continues. ``opened``: the thread with this checkpoint, if known.
         """
         parked = opened.parked if opened is not None else await self._checkpoints.read(checkpoint_id, by=by)
         if parked is None:
@@ -248,7 +247,7 @@ class QuestionService:
         library = (await still_visible(taken.inquiry.library, self._catalog)).readable_by(scope)
         now_visible = replace(taken, inquiry=replace(taken.inquiry, bases=bases, library=library))
         inquiry = resume_inquiry(now_visible, choice, text)
-        if scope != taken.inquiry.scope:  # what earlier searches noted may be of a base that is hidden now
+        if scope != taken.inquiry.scope:  # notes of earlier searches may come from a base that is now hidden
             inquiry = replace(inquiry, searches=(), missing="")
         record = opened.record if opened is not None else await self._memory.recall(inquiry.thread)
         thread = Thread(inquiry.thread, record.turns[-WINDOW:], record.summary, record.summary_bases)
@@ -260,9 +259,9 @@ class QuestionService:
                 yield event
 
     async def stop(self, trace_id: str, fence: int | None = None) -> AgentEvent | None:
-        """Return how a cancelled run ends: a checkpoint over what it had found, or just that it stopped.
+        """Return how a cancelled run ends: a checkpoint over what it had found, or only that it stopped.
 
-        None when no such run was under way here. Call it after the run's stream is closed.
+        Returns None when no such run was in progress here. Call it after the run's stream is closed.
         """
         run = self._running.pop(trace_id, None)
         if run is None:
@@ -272,11 +271,11 @@ class QuestionService:
         return event
 
     def release(self, trace_id: str) -> None:
-        """Let go of a cancelled run that nobody stops any more: it holds the question and what was found."""
+        """Release a cancelled run that nobody will stop, which holds the question and its evidence."""
         self._running.pop(trace_id, None)
 
     async def explain(self, key: ThreadKey, audience: Audience, *, asker: str = "") -> Explanation:
-        """Return how the thread's last answer came about, as ``explain_answer`` tells it. Raises NotFound."""
+        """Return how the thread's last answer came about, as in ``explain_answer``. Raises NotFound."""
         visible = await self._bases.names(audience)
         return await explain_answer(self._memory, self._trace_store, key, visible, asker=asker)
 
@@ -286,9 +285,9 @@ class QuestionService:
         return record.turns[-1].trace_id if record.turns else ""
 
     async def reflect(self, key: ThreadKey, audience: Audience) -> None:
-        """Extend the thread's summary by the turns that have left the window. Called after the answer is shown.
+        """Extend the thread's summary by the turns that left the window. Call it after the answer is shown.
 
-        ``audience`` is who reads the thread now: the summary leaves out what they may not read.
+        ``audience`` is who reads the thread now; the summary leaves out what they may not read.
         """
         await self._threads.summarise(key, audience, self._reasoner, self._agent.meter())
 
@@ -305,7 +304,7 @@ class QuestionService:
         )
 
     async def _shown_sources(self, inquiry: Inquiry, fence: int | None) -> AsyncGenerator[AgentEvent, None]:
-        """Show the sources that were wanted first, and park again with only the answer to ask for."""
+        """Show the sources that were requested first, and park again with only the answer left to choose."""
         run = self._agent.run(inquiry, Thread(inquiry.thread))
         event = show_sources(run)
         await self._settle(run, event, fence)
@@ -322,7 +321,7 @@ class QuestionService:
                     event = await _finished(run, found)
                     await self._settle(run, event, fence)
                     yield event
-        except (asyncio.CancelledError, GeneratorExit):  # it may be stopped by a person, who is shown what it found
+        except (asyncio.CancelledError, GeneratorExit):  # a person may have stopped it, and will see what it found
             raise
         except BaseException:
             self.release(inquiry.id)
@@ -330,13 +329,13 @@ class QuestionService:
         self.release(inquiry.id)
 
     async def _settle(self, run: Run, event: AgentEvent, fence: int | None) -> None:
-        """Make an event durable before anybody is shown it."""
+        """Store an event before anybody sees it."""
         inquiry = run.inquiry
         if not isinstance(event, AnswerDelta):
             traced = TracedEvent(self._clock.now().timestamp(), event)
             if isinstance(event, AgentStarted | FinalEvent):
-                # The first event and the last say whose trace it is: a minute lies between them, and it is
-                # kept for days. With each of a dozen events it was half of what recording costs.
+                # Only the first and the last event record the owner. They are a minute apart, and the trace is
+                # kept for days. Recording it with each of a dozen events doubled the cost.
                 whose = {"person_id": inquiry.asker.id, "thread": str(inquiry.thread)}
                 await self._trace_store.record(inquiry.id, [traced], **whose)
             else:
@@ -369,17 +368,17 @@ class QuestionService:
 
 
 def _best_grade(run: Run) -> float:
-    """Return the best grade of what a run has found, in [0, 1]; no answer that is made of it can be surer."""
+    """Return the best grade of a run's evidence, in [0, 1]. No answer made of it can be more certain."""
     return max((item.grade.score / 10 for item in run.inquiry.library.items_found() if item.grade), default=0.0)
 
 
 def _is_certain(event: AgentEvent, confidence: float) -> bool:
-    """Return whether a run ended in an answer that is good enough to speak without being asked."""
+    """Return whether a run ended in an answer that is certain enough to give unasked."""
     return isinstance(event, AgentCompleted) and event.answer.confidence >= confidence
 
 
 async def _finished(run: Run, event: AgentEvent) -> AgentEvent:
-    """Return the event; an answer with the dispute of its sources, where its channel sends people, and follow-ups."""
+    """Return the event; add to an answer its sources' dispute, its channel's contact, and follow-ups."""
     event = await with_dispute(run, event)
     if isinstance(event, AgentCompleted) and event.answer.is_rateable:
         sends = where_to_send(run.inquiry.policy.instructions, run.inquiry.standalone)

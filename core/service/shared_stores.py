@@ -1,7 +1,8 @@
-"""Whether all processes that serve work on the same index and the same files; who does not, refuses to start.
+"""Startup check: every serving process must share one index and one blob store, or refuse to start.
 
-A second index would answer "the documents don't say" to what the first one knows, and a file that one process sets
-aside would be gone for the other. Both look like answers, so that they are not left to be noticed.
+With a second index, a process would answer "the documents don't say" to what the first one knows. With a second blob
+store, spooled files of one process would be missing in the other. Both errors look like normal answers, so nobody would
+notice them.
 """
 
 import asyncio
@@ -18,14 +19,14 @@ from core.service.leases import pause
 
 LASTING = timedelta(seconds=60)
 ANNOUNCE_SECONDS = 15.0
-JOINING = "joining"  # the lease under which one process at a time compares itself with the others
+JOINING = "joining"  # the lease that lets one process at a time compare itself with the others
 JOIN_SECONDS = 30.0
 
 log = logging.getLogger(__name__)
 
 
 class SharedStores:
-    """One process among those that serve."""
+    """One of the serving processes."""
 
     def __init__(
         self, *, name: str, role: str, registry: ProcessRegistry, leases: NamedLeases, blobs: BlobStore
@@ -36,13 +37,13 @@ class SharedStores:
         self._leases = leases
         self._blobs = blobs
         self._ours: ServingProcess | None = None
-        self.joined = asyncio.Event()  # what is open here is what the others work on
-        self.refused = ""  # why our latest word to the others was not taken: a store may answer, and take no writes
+        self.joined = asyncio.Event()  # this process has the same stores as the others
+        self.refused = ""  # why our latest announcement failed: a store may answer but reject writes
 
     async def join(self, index: str) -> None:
-        """Be one of those that serve, with the index of this identity.
+        """Join the serving processes with the index of this identity.
 
-        Raises ConfigurationError where another one serves with an index or with files that this one does not see.
+        Raises ConfigurationError if another one serves with an index or files that this one does not see.
         """
         lasting = timedelta(seconds=JOIN_SECONDS)
         while not await self._leases.acquire(JOINING, self._name, lasting):  # noqa: ASYNC110 - another process has it
@@ -59,7 +60,7 @@ class SharedStores:
         self.joined.set()
 
     async def stay(self, stop: asyncio.Event) -> None:
-        """Once joined, be known to the others until ``stop`` is set."""
+        """Announce this process, once joined, until ``stop`` is set."""
         while not stop.is_set():
             try:
                 if self._ours is not None:
@@ -69,11 +70,11 @@ class SharedStores:
                 self.refused = str(error)
                 log.warning("not_announced", extra={"reason": self.refused})
             await pause(stop, ANNOUNCE_SECONDS)
-        with suppress(StoreUnavailable):  # it runs out by itself
+        with suppress(StoreUnavailable):  # the announcement expires by itself
             await self._registry.withdraw(self._name)
 
     async def _files(self) -> str:
-        """Return the identity of the store of files, given to it by the one who comes first."""
+        """Return the identity of the blob store, which the first process creates."""
         found = await self._blobs.read(STORE_MARK)
         if found is None:
             found = uuid.uuid4().hex.encode()

@@ -1,15 +1,15 @@
-"""Long Markdown into pieces that fit a platform's messages, without breaking what has to stay whole.
+"""Splitter of long Markdown into pieces that fit a platform's messages.
 
-A code fence that is cut is closed and opened again; a citation marker, a link, an escaped character is never cut.
-Joined and with the added fence lines removed, the pieces are the text: nothing is lost, nothing is said twice.
+A code fence that is cut is closed and opened again. Citation markers, links and escaped characters are never cut.
+Joining the pieces and removing the added fence lines restores the text.
 """
 
 import re
 from bisect import bisect_left
 
-# A fence that is so long that it leaves no room for what it fences is none to us.
+# A fence line too long to leave room for content does not count as a fence.
 _FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,12}|~{3,12})(?P<info>[^`~\n][^`\n]{0,23}|)$")
-# What may not be cut: a run of citation markers, a Markdown link, an inline code span, a character entity.
+# Never cut: a run of citation markers, a Markdown link, an inline code span, a character entity.
 _WHOLE = re.compile(r"(?:\s?\[\d{1,4}\])+|\[[^\]\n]{0,300}\]\([^)\s]{1,2000}\)|`[^`\n]{1,200}`|&[a-z]{2,6};")
 _LONGEST_WHOLE = 2_400  # characters
 # Where to cut, the best first: a paragraph, a line, a sentence, a word.
@@ -19,11 +19,11 @@ _SEAMS = (
     re.compile(r"(?<=[.!?…])(?:\s?\[\d{1,4}\])*\s+"),
     re.compile(r"\s+"),
 )
-_LEAST_SHARE = 0.5  # a better seam is taken only where the piece stays at least half full
+_LEAST_SHARE = 0.5  # use a better seam only if the piece stays at least half full
 
 
 def split_markdown(text: str, limit: int) -> tuple[str, ...]:
-    """``text`` in pieces of at most ``limit`` characters each; one empty piece for an empty text.
+    """Return ``text`` in pieces of at most ``limit`` characters; one empty piece for an empty text.
 
     Raises ValueError when ``limit`` leaves no room for a fence and a line in it.
     """
@@ -62,20 +62,20 @@ def _cut_position(text: str, room: int) -> int:
 
 
 def _whole_stretches(text: str, room: int) -> tuple[list[int], list[tuple[int, int]]]:
-    """Return the stretches that may not be cut: where each begins to be whole, and its start and end."""
+    """Return the spans that must not be cut: where each effectively starts, and its start and end."""
     found = [match.span() for match in _WHOLE.finditer(text, 0, room + _LONGEST_WHOLE)]
     return [start - text[start].isspace() for start, _ in found], found  # a marker stays with the word before it
 
 
 def _inside(whole: tuple[list[int], list[tuple[int, int]]], position: int) -> tuple[int, int] | None:
-    """Return the stretch around this position that has to stay whole, if there is one."""
+    """Return the uncuttable span around this position, or None."""
     firsts, spans = whole
     before = bisect_left(firsts, position) - 1
     return spans[before] if before >= 0 and position < spans[before][1] else None
 
 
 def _open_fence(text: str) -> str:
-    """Return the line that opened the fence in which ``text`` ends; empty when it ends outside one."""
+    """Return the line that opened the fence in which ``text`` ends; empty if it ends outside one."""
     fence = ""
     for line in text.split("\n"):
         match = _FENCE.match(line.rstrip())

@@ -1,4 +1,4 @@
-"""The memory of a thread: recall earlier turns, remember an answer, summarize the turns that leave the window."""
+"""Thread memory: recall earlier turns, remember an answer, summarise the turns that leave the window."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,20 +14,20 @@ from core.ports.reasoner import Reasoner
 from core.retrieval.quotes import coverage, scores
 from core.service.visibility import VisibleBases
 
-WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
-FLOOR = 0.34  # of the question's words, by rarity: one shared word of three, unless it is in every turn
+WINDOW = 8  # turns shown in full to a reasoner; older ones are summarised or recalled
+FLOOR = 0.34  # share of the question's words, weighted by rarity: about one of three
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadMemory:
-    """Keeps answers in their threads, and summarizes what becomes too old to be shown as it was."""
+    """Stores answers in their threads, and summarises turns that are too old to be shown in full."""
 
     memory: Memory
     bases: VisibleBases
     clock: Clock
 
     async def remember(self, run: Run, answer: Answer, fence: int | None) -> None:
-        """Keep the turn that ends with this answer, and the evidence that it cites. Raises LeaseLost."""
+        """Store the turn that ends with this answer, and its cited evidence. Raises LeaseLost."""
         inquiry = run.inquiry
         cited = {citation.evidence for citation in answer.citations}
         evidence = tuple(item for item in inquiry.library if item.id in cited)
@@ -45,9 +45,9 @@ class ThreadMemory:
         await self.memory.remember(inquiry.thread, turn, evidence, fence=fence)
 
     async def summarise(self, key: ThreadKey, audience: Audience, reasoner: Reasoner, meter: Meter) -> None:
-        """Extend the thread's summary by the turns that have left the window.
+        """Extend the thread's summary by the turns that left the window.
 
-        ``audience`` is who reads the thread now: the summary leaves out what they may not read.
+        ``audience`` is who reads the thread now; the summary leaves out what they may not read.
         """
         record = await self.memory.recall(key)
         upto = record.total - WINDOW
@@ -63,7 +63,7 @@ class ThreadMemory:
 
 
 def has_turns_to_summarise(before: ThreadRecord) -> bool:
-    """Return whether a turn leaves the window by the one that follows what was recalled."""
+    """Return whether the next turn pushes a turn out of the window that is not summarised yet."""
     return before.total + 1 - WINDOW > before.summarised
 
 
@@ -78,7 +78,7 @@ def recall_turns(turns: Sequence[Turn], question: str, limit: int) -> tuple[Turn
 
 
 def _words_from(run: Run) -> frozenset[str]:
-    """Return the bases whose words a turn may carry: of all it found, and of what it may repeat from the thread."""
+    """Return the bases whose text a turn may contain: of all it found, and of what it may repeat from the thread."""
     thread = run.thread
     earlier = thread.summary_bases.union(*(turn.knowledge_bases for turn in (*thread.turns, *thread.recalled)))
     library = run.inquiry.library
@@ -87,6 +87,6 @@ def _words_from(run: Run) -> frozenset[str]:
 
 
 def _between(record: ThreadRecord, first: int, last: int) -> Sequence[Turn]:
-    """Return the kept turns number ``first`` (from 0) up to ``last`` of all the thread ever had."""
+    """Return the stored turns from number ``first`` (from 0) up to ``last``, counted over the whole thread."""
     dropped = record.total - len(record.turns)
     return record.turns[max(0, first - dropped) : max(0, last - dropped)]

@@ -1,7 +1,7 @@
-"""A message typed while a checkpoint is open: does it choose there?
+"""Matches a typed message to a choice of an open checkpoint.
 
-Only what plainly names a choice does: its label, its number, or words that mean it. Everything else is a message like
-any other, and the card stays.
+Only a message that clearly names a choice counts: its label, its number, or words that mean it. Any other message is
+handled as usual, and the card stays.
 """
 
 import re
@@ -14,7 +14,7 @@ from core.model.text import content_words, words
 LONGEST_ANSWER = 12  # words
 _PLEASE = r"(?:please|thanks|bitte|danke|s['’]il (?:te|vous) pla[iî]t|merci|por favor|gracias)"
 _YES = r"yes|yeah|yep|sure|ok(?:ay)?|ja|gern|oui|s[ií]|vale"
-# What people say around a choice: "yes, I mean the … one, please". What is between is the choice.
+# Words around a choice: "yes, I mean the … one, please". The middle is the choice.
 _BEFORE = (
     rf"(?:(?:{_YES})\b[\s,]+(?!{_PLEASE}$))?"
     r"(?:(?:i(?: mean(?:t)?| want| choose|['’]d like|['’]ll take)|let['’]s (?:take|try|go with)"
@@ -24,7 +24,7 @@ _BEFORE = (
 _ONE = r"(?:one|option|choice|reading|möglichkeit|auswahl|opci[oó]n)"
 _AFTER = rf"(?:\s+{_ONE})*(?:[\s,]+{_PLEASE})?"
 _NUMBER = r"(?:number|no\.?|nr\.?|nummer|num[eé]ro|n[uú]mero|option|choice|opci[oó]n|#)"
-# The number of a choice in words, English, German, French and Spanish; the last counts from the end.
+# The numbers of choices in English, German, French and Spanish words; `_LAST` counts from the end.
 _NUMBERS = (
     r"first|one|erste[rns]?|eins|premi[eè]re?|primer[oa]?|uno",
     r"second|two|zweite[rns]?|zwei|deuxi[eè]me|seconde?|deux|segund[oa]|dos",
@@ -49,8 +49,8 @@ _MEANINGS: dict[str, str] = {
     r"|trotzdem|quand même|de todos modos",
     ChoiceId.SHOW: r"(?:show(?: me)?(?: the)? ?)?sources|quellen|fuentes",
 }
-_STOPPED = Choice(ChoiceId.STOP, "Stop")  # can be said also where no button offers it
-# Words of "the job one, please" that name nothing, where English stop words do not have them.
+_STOPPED = Choice(ChoiceId.STOP, "Stop")  # can be typed even without a button
+# Words such as "one" in "the job one, please" that name nothing and are not in the English stop words.
 _FRAME = frozenset(
     """der die das den dem mit für zum zur eine ein von le la les l un une celui celle pour sur avec de des du el los
     las con para del una option number choice version variante""".split()  # noqa: SIM905 - as STOPWORDS
@@ -59,15 +59,15 @@ _FRAME = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class TypedChoice:
-    """The choice a message makes."""
+    """The choice that a message makes."""
 
     choice: Choice
 
 
 def match_typed_choice(message: str, checkpoint: Checkpoint) -> TypedChoice | None:
-    """Return the choice that a message makes, or None when it is a message like any other.
+    """Return the choice that a message makes, or None for any other message.
 
-    Raises NotFound for a number that no choice has, and for a choice that needs words of one's own.
+    Raises NotFound for a number that no choice has, and for a choice that needs the person's own words.
     """
     plain = message.strip().strip(".!,;:()[]“”\"'* ").strip()
     if not plain or len(words(plain)) > LONGEST_ANSWER:
@@ -88,7 +88,7 @@ def choices_of(checkpoint: Checkpoint) -> str:
 
 
 def _without_frame(plain: str) -> str:
-    """Return what is left of "I mean the job one, please": the message itself where nothing is."""
+    """Return the core of "I mean the job one, please", or the message itself if it has no such frame."""
     framed = re.fullmatch(rf"(?i){_BEFORE}(.+?){_AFTER}", plain)
     return framed.group(1) if framed else plain
 
@@ -104,7 +104,7 @@ def _by_number(plain: str, checkpoint: Checkpoint) -> Choice | None:
 
 
 def _number(plain: str, count: int) -> int | None:
-    """Return the number that a text spells, whether or not a choice has it; ``count`` is that of the last."""
+    """Return the number that a text spells, whether or not a choice has it; ``count`` is the last choice's."""
     if digits := re.fullmatch(rf"(?i)(?:{_NUMBER}\s*)*{_DIGITS}", plain):
         return int(digits.group(1))
     for number, spelled in enumerate(_NUMBERS, 1):
@@ -124,7 +124,7 @@ def _by_meaning(plain: str, checkpoint: Checkpoint) -> Choice | None:
 
 
 def _by_own_words(plain: str, checkpoint: Checkpoint) -> Choice | None:
-    """Return the one reading that has all words of the message, among them one that no other reading has."""
+    """Return the only reading that contains all words of the message, at least one of them exclusively."""
     said = set(content_words(plain)) - _FRAME
     readings = {one: set(content_words(f"{one.value} {one.label}")) for one in checkpoint.choices if one.value}
     fitting = [one for one, its in readings.items() if said and said <= its]

@@ -1,6 +1,6 @@
-"""What may be read now: knowledge bases by their grants, and memory without documents that were removed.
+"""What may be read now: knowledge bases by their grants, and memory without removed documents.
 
-Both are looked up each time, because grants and documents change while threads, jobs and parked inquiries go on.
+Both are looked up each time, because grants and documents change during threads, jobs and parked inquiries.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -15,17 +15,17 @@ from core.model.knowledge import KnowledgeBase
 from core.ports.catalog import Catalog
 from core.ports.memory import AskedQuestion, Memory, ThreadRecord
 
-LONGEST_NAME = 60  # characters of what was typed that are said again
+LONGEST_NAME = 60  # characters of a typed name that are repeated in errors
 
 
 @dataclass(frozen=True, slots=True)
 class VisibleBases:
-    """The catalog's bases, as an audience may know of them."""
+    """The catalog's bases that an audience may see."""
 
     catalog: Catalog
 
     async def for_audience(self, audience: Audience, only: Collection[str] | None = None) -> tuple[KnowledgeBase, ...]:
-        """Return the bases that everyone in this audience may read, by name; of those in ``only`` where it is given.
+        """Return the bases that everyone in this audience may read, by name; only those in ``only``, if given.
 
         Raises StoreUnavailable.
         """
@@ -36,9 +36,9 @@ class VisibleBases:
         )
 
     async def has_more_in_private(self, audience: Audience) -> bool:
-        """Whether a connected source has documents that somebody in a shared place may read, and others there not.
+        """Return whether a connected source has documents that only some readers of a shared place may read.
 
-        It does not depend on what was asked.
+        The result does not depend on the question.
         """
         if not audience.is_shared:
             return False
@@ -46,11 +46,11 @@ class VisibleBases:
         return bool(connected) and not connected <= await self.names(audience)
 
     async def names(self, audience: Audience, only: Collection[str] | None = None) -> frozenset[str]:
-        """Return their names: what bounds a search, and what words of earlier answers are held against."""
+        """Return the names of these bases, which limit searches and which words of earlier answers may be used."""
         return frozenset(base.name for base in await self.for_audience(audience, only))
 
     async def select(self, name: str, audience: Audience, only: Collection[str] | None = None) -> frozenset[str]:
-        """Return the base of exactly this name, as a search scope. Raises NotFound, naming the readable ones."""
+        """Return the base of exactly this name as a search scope. Raises NotFound, which lists the readable ones."""
         names = await self.names(audience, only)
         if name not in names:
             there = ", ".join(sorted(names)) or "none"
@@ -63,20 +63,20 @@ TAKEN_OUT = "(This answer cited a document that has been taken out since.)"
 
 
 class VisibleMemory(Memory):
-    """A memory that forgets, on recall, what came from documents that are not visible any more.
+    """A memory that omits, on recall, content of documents that are no longer visible.
 
-    Evidence goes when its version is not the visible one. A turn that cites a removed document keeps its question and
-    its place, but neither its answer nor its citations; the summary, which may hold that answer's words, goes with it.
+    Evidence is dropped when its version is not the visible one. A turn that cites a removed document keeps its question
+    and its place, but neither its answer nor its citations. The summary, which may contain that answer, is dropped too.
     """
 
     def __init__(self, kept: Memory, catalog: Catalog, forgotten: Forgotten | None = None) -> None:
-        """Read threads from ``kept``, and what is visible from the catalog. ``forgotten`` records who was forgotten."""
+        """Read threads from ``kept``, and visibility from the catalog. ``forgotten`` records deletions."""
         self._kept = kept
         self._catalog = catalog
         self._forgotten = forgotten
 
     async def recall(self, key: ThreadKey) -> ThreadRecord:
-        """Return all that is kept of this thread and still holds."""
+        """Return everything stored of this thread that is still visible."""
         record = await self._kept.recall(key)
         cited = {document_id_of(one.knowledge_base, one.document) for turn in record.turns for one in turn.citations}
         named = sorted(cited | {item.passage.document for item in record.library})
@@ -94,32 +94,32 @@ class VisibleMemory(Memory):
         )
 
     async def questions_of(self, person_id: str, threads: int) -> Sequence[AskedQuestion]:
-        """As the memory behind: words of the person's own."""
+        """Delegate to the stored memory: a person's own words need no filter."""
         return await self._kept.questions_of(person_id, threads)
 
     async def remember(
         self, key: ThreadKey, turn: Turn, evidence: Sequence[Evidence], *, fence: int | None = None
     ) -> None:
-        """As the memory behind. Raises LeaseLost."""
+        """Delegate to the stored memory. Raises LeaseLost."""
         await self._kept.remember(key, turn, evidence, fence=fence)
 
     async def summarise(self, key: ThreadKey, summary: str, bases: frozenset[str], upto: int) -> None:
-        """As the memory behind."""
+        """Delegate to the stored memory."""
         await self._kept.summarise(key, summary, bases, upto)
 
     async def mute(self, key: ThreadKey, muted: bool) -> None:
-        """As the memory behind."""
+        """Delegate to the stored memory."""
         await self._kept.mute(key, muted)
 
     async def forget_thread(self, key: ThreadKey) -> bool:
-        """As the memory behind; recorded, so that it stays forgotten when Redis loses that it was."""
+        """Delete the thread's memory, and record that, so it stays deleted if Redis loses the deletion."""
         something = await self._kept.forget_thread(key)
         if something and self._forgotten is not None:
             await self._forgotten(Subject.THREAD, str(key))
         return something
 
     async def forget_person(self, person_id: str) -> int:
-        """As the memory behind; recorded, so that they stay forgotten when Redis loses that they were."""
+        """Delete the person's memory, and record that, so it stays deleted if Redis loses the deletion."""
         turns = await self._kept.forget_person(person_id)
         if self._forgotten is not None:
             await self._forgotten(Subject.PERSON, person_id)
@@ -127,7 +127,7 @@ class VisibleMemory(Memory):
 
 
 async def still_visible(library: EvidenceLibrary, catalog: Catalog) -> EvidenceLibrary:
-    """Return the library without passages of versions that are not visible any more."""
+    """Return the library without passages of versions that are no longer visible."""
     passages = (*(item.passage for item in library), *(hit.passage for hit in library.further))
     visible = await catalog.visible_versions(sorted({passage.document for passage in passages}))
     return _of_versions(library, visible)

@@ -1,4 +1,4 @@
-"""The work of one process: lanes over the inboxes of messages and jobs, and what is due by the clock."""
+"""Work of one process: lanes over the inboxes of messages and jobs, and periodic tasks."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,7 +17,7 @@ from core.service.message_handler import MessageHandler
 
 EXPIRY_SECONDS = 5.0
 TICK_SECONDS = 60.0
-HAND_BACK_SECONDS = 1.0  # before a job of a platform that is not connected here is offered to others
+HAND_BACK_SECONDS = 1.0  # before a job of a platform not connected here is handed back
 
 
 class Worker:
@@ -26,7 +26,7 @@ class Worker:
     def __init__(
         self, *, name: str, inbox: Inbox, message_handler: MessageHandler, clock: Clock, lanes: int = 8
     ) -> None:
-        """Work under this name, on this many deliveries at once."""
+        """Work under this name, with this many lanes."""
         self._name = name
         self._inbox = inbox
         self._message_handler = message_handler
@@ -34,7 +34,7 @@ class Worker:
         self._lanes = lanes
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until ``stop`` is set, then finish what is under way. Cancelled, it hands back what is not finished."""
+        """Work until ``stop`` is set, then finish work in progress. If cancelled, hand back what is unfinished."""
         async with asyncio.TaskGroup() as group:
             for lane in range(self._lanes):
                 group.create_task(work_off(self._inbox, self._handle, f"{self._name}-{lane}", stop))
@@ -45,7 +45,7 @@ class Worker:
             await self._message_handler.handle(lease)
 
     async def _put_expired(self) -> None:
-        """Put checkpoints whose time is over into the inbox, so that exactly one worker answers each."""
+        """Put expired checkpoints into the inbox, so that exactly one worker handles each."""
         for checkpoint_id in await self._message_handler.checkpoints.due(self._clock.now()):
             parked = await self._message_handler.checkpoints.read(checkpoint_id)
             if parked is None or parked.checkpoint.thread.platform not in self._message_handler.platforms:
@@ -57,7 +57,7 @@ class Worker:
 
 
 class JobWorker:
-    """A few lanes over the jobs' inbox, and the clock that makes scheduled refreshes due."""
+    """A few lanes over the jobs' inbox, and the periodic tick for scheduled refreshes."""
 
     def __init__(
         self, *, name: str, inbox: Inbox, runner: JobRunner, tick: Callable[[], Awaitable[None]], lanes: int = 2
@@ -68,17 +68,17 @@ class JobWorker:
         self._runner = runner
         self._tick = tick
         self._lanes = lanes
-        self.away: StoreUnavailable | None = None  # what kept the latest turn from its end: it is tried again, later
+        self.away: StoreUnavailable | None = None  # the error that stopped the latest turn, which is retried later
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until ``stop`` is set, then finish what is under way. Cancelled, it hands back what is not finished."""
+        """Work until ``stop`` is set, then finish work in progress. If cancelled, hand back what is unfinished."""
         async with asyncio.TaskGroup() as group:
             for lane in range(self._lanes):
                 group.create_task(work_off(self._inbox, self.handle, f"{self._name}-job-{lane}", stop))
             group.create_task(repeat(self._tick, TICK_SECONDS, stop, "schedule_failed"))
 
     async def handle(self, lease: Lease) -> None:
-        """One turn of one job. Raises LeaseLost and StoreUnavailable."""
+        """Run one turn of one job. Raises LeaseLost and StoreUnavailable."""
 
         async def guard() -> None:
             await self._inbox.renew(lease)

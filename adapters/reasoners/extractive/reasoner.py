@@ -1,8 +1,8 @@
-"""The reasoner that needs no model to write: it searches, weighs and quotes. Also the standby for one that is away.
+"""Reasoner without a language model: it searches, scores and quotes. It is also the fallback for a failing model.
 
-Everything it decides is counted from words, scores and sentence vectors, so the same question over the same evidence
-always gets the same answer. Each method only joins what the modules beside it do. What computes over passages runs in
-a thread of its own, so that a long question keeps nobody else waiting.
+It decides from words, scores and sentence vectors, so the same question over the same evidence always gets the same
+answer. Its methods only combine the modules of this package. Computations over passages run in a worker thread, so
+that a long question does not block others.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -25,27 +25,27 @@ from core.ports.index import Encoder
 
 
 class ExtractiveReasoner:
-    """Implements ``core.ports.reasoner.Reasoner`` by quoting."""
+    """``core.ports.reasoner.Reasoner`` that quotes."""
 
     def __init__(self, encoder: Encoder, reader: AnswerReader | None = None, known: KnownVectors | None = None) -> None:
-        """Weigh with this encoder, or by words alone while it is away; read the best units with this reader.
+        """Score with this encoder, or by words alone if it fails. Read the best units with this reader.
 
-        Sentences whose vectors are ``known`` are not encoded.
+        Sentences with ``known`` vectors are not encoded.
         """
         self.weigher = Weigher(encoder, reader, known)
 
     @property
     def name(self) -> str:
-        """The name under which its answers stand in traces and metrics."""
+        """Name of its answers in traces and metrics."""
         return "quotes from the documents"
 
     @property
     def top_k(self) -> int:
-        """More than a model is given to grade, since it costs no tokens."""
+        """Number of passages of a search. It is more than a model grades, since it costs no tokens."""
         return weights.PASSAGES_SEARCHED
 
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
-        """Return a reply to small talk and to questions about the thread; for the rest, what to search for."""
+        """Return a reply to small talk and questions about the thread, and searches for other questions."""
         del meter  # costs no tokens
         if plan := lends.plan_without_search(inquiry, thread):
             return plan
@@ -54,7 +54,7 @@ class ExtractiveReasoner:
         return lends.plan_searches(inquiry, thread)
 
     async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
-        """Return what the files that hang on the question say, in their own words; None when they do not answer it."""
+        """Return quotes from the attached files, or None if they do not answer the question."""
         if summary := lends.summary_of(thread.attachments, inquiry.question):
             return Reply(summary, "it asks what a file says that hangs on it")
         question = lends.question_of_files(inquiry.question)
@@ -67,7 +67,7 @@ class ExtractiveReasoner:
         return Reply(composer.quote_files(question, ranked, items), "a file that hangs on the question answers it")
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
-        """Grades in order; for several needs, by the one that a passage meets best."""
+        """Grade the passages, in order. With several needs, use the need that a passage meets best."""
         del meter
         pool = (*inquiry.library, *(item for item in evidence if inquiry.library.get(item.id) is None))
         weighed = [
@@ -77,12 +77,12 @@ class ExtractiveReasoner:
         return grading.best_grades(inquiry, graded, evidence)
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
-        """Ask back between readings, search on over what the evidence names, or be content."""
+        """Decide to ask which reading is meant, to search for names in the evidence, or to answer."""
         del meter, thread
         return await self.weigher.off_loop(sufficiency.decide, inquiry, await self._as_read(inquiry))
 
     async def _as_read(self, inquiry: Inquiry) -> Inquiry:
-        """Return the inquiry with its question, and each of its needs, in the words of what was found."""
+        """Return the inquiry with its question and needs translated and spelled in the words of the evidence."""
         if not isinstance(inquiry.plan, Investigate):
             return inquiry
         pool = tuple(inquiry.library)
@@ -93,7 +93,7 @@ class ExtractiveReasoner:
     async def compose(
         self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
     ) -> AsyncIterator[str]:
-        """Return the best sentences, verbatim, need by need and document by document."""
+        """Yield the best sentences, verbatim, by need and document."""
         del meter
         asked_for, inquiry = inquiry.standalone, await self._as_read(inquiry)
         pool = tuple(inquiry.library) or tuple(evidence)
@@ -102,7 +102,7 @@ class ExtractiveReasoner:
         for need in needs:
             weighed = await self.weigher.weigh(need, evidence, pool, lends.leaning_of(inquiry))
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
-            if len(needs) > 1:  # what answers one part of a question is no answer to its other part
+            if len(needs) > 1:  # a passage that answers one part of a question need not answer another part
                 grades = await self.weigher.off_loop(grading.grade_found, inquiry, weighed)
             ranked = await self.weigher.off_loop(selection.rank_units, inquiry, weighed, grades, of_many=len(needs) > 1)
             found.append((need, ranked))
@@ -112,7 +112,7 @@ class ExtractiveReasoner:
     async def check(
         self, inquiry: Inquiry, claims: Sequence[Claim], evidence: Sequence[Evidence], meter: Meter
     ) -> Sequence[ClaimVerdict]:
-        """Verbatim claims hold; others are compared word by word."""
+        """Accept verbatim claims, and compare others word by word."""
         del meter, evidence
         verdicts: list[ClaimVerdict] = []
         for claim in claims:
@@ -129,16 +129,16 @@ class ExtractiveReasoner:
         evidence: Sequence[Evidence],
         meter: Meter,
     ) -> Sequence[str]:
-        """Quotes need no repair, and rules cannot write."""
+        """Repair nothing: quotes need no repair, and rules cannot write."""
         del inquiry, draft, evidence, meter
         return [""] * len(failed)
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:
-        """Quotes are complete as they stand."""
+        """Find nothing missing: quotes are complete."""
         del inquiry, answer, meter
         return ""
 
     async def summarise(self, summary: str, turns: Sequence[Turn], meter: Meter) -> str:
-        """Return the questions with the sentence that answered each, newest kept when it grows too long."""
+        """Return the questions, each with the sentence that answered it. If too long, keep the newest."""
         del meter
         return replies.summarise(summary, turns)

@@ -1,1 +1,1 @@
-"""The reasoner that asks a language model on any OpenAI-compatible endpoint."""
+"""Reasoner that uses a language model on any OpenAI-compatible endpoint."""

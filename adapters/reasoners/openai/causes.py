@@ -1,6 +1,6 @@
-"""What an endpoint's error means, by its status and its words: vendors send the same trouble under many statuses.
+"""Causes of endpoint errors, by status and error text. Vendors use many statuses for the same cause.
 
-The order matters: a rate limit that advertises a billing page is a rate limit, and a wrong key may come as a 400.
+The order matters: a rate limit error that links to a billing page is a rate limit, and a wrong key may come as a 400.
 """
 
 import re
@@ -11,12 +11,12 @@ from core.model.errors import ModelFailure
 FILTERED = re.compile(
     r"content.?(?:filter|management|policy)|responsible.?ai|safety|moderation|input was flagged", re.IGNORECASE
 )
-LONGEST_READ = 4_000  # characters of an error that are looked at
+LONGEST_READ = 4_000  # characters of an error that are searched
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """``words`` go on from "The model endpoint at …"; it applies to these ``statuses``, to all where there are none."""
+    """Cause of an error. ``words`` continue "The model endpoint at …". Empty ``statuses`` match any status."""
 
     kind: ModelFailure
     words: str
@@ -25,7 +25,7 @@ class Cause:
     statuses: frozenset[int] = frozenset()
 
     def explains(self, status: int, said: str) -> bool:
-        """Whether this is what an error with this status says."""
+        """Return whether an error with this status and text has this cause."""
         if self.statuses and status not in self.statuses:
             return False
         return not self.pattern or bool(re.search(self.pattern, said, re.IGNORECASE))
@@ -40,7 +40,7 @@ _BETWEEN = "Something between Footnote and the model refuses it: check the firew
 
 CAUSES = (
     Cause(
-        ModelFailure.LENGTH,  # as an error where a model that thinks wrote nothing within its cap
+        ModelFailure.LENGTH,  # sent as an error if a reasoning model wrote nothing within its token cap
         "used up its length with thinking",
         "Lower LLM_REASONING_EFFORT, or use a model that thinks less.",
         r"could not finish the message because max_tokens|model output limit was reached",
@@ -163,6 +163,6 @@ CAUSES = (
 
 
 def cause_of(status: int, said: str) -> Cause | None:
-    """Return what the words and the status of an error say; None where they say nothing in particular."""
+    """Return the cause that matches an error's status and text, or None."""
     read = said[:LONGEST_READ]
     return next((cause for cause in CAUSES if cause.explains(status, read)), None)

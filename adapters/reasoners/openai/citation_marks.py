@@ -1,20 +1,20 @@
-r"""Citation marks as models write them, made into ``[id]``, also while a text streams in.
+r"""Normalization of the citation marks that models write to ``[id]``, also while a text streams.
 
 Seen from models: ``[1]``, ``【1】``, ``【1†source】``, ``(1)``, ``[^1]``, ``[#1]``, ``[1, 2]``, ``[1-3]``,
 ``[Source: 1]``, ``[document 1]``, ``[Document 1, its title]``, ``[1.]``, ``\[1\]``, ``<sup>1</sup>``, full-width
-brackets and digits, and marks that are links. Round brackets, braces and raised digits are a mark only at the end of a
-clause, where the number is that of a document at hand, and where no document has the same word before the same bracket.
+brackets and digits, and marks that are links. Round brackets, braces and superscript digits are a mark only at the end
+of a clause, with the number of a given document, and if no document has the same word before the same bracket.
 """
 
 import re
 from collections.abc import Iterable
 
 LONGEST_RANGE = 10
-ENDS = ".,;:!?)]([<\n|"  # what stands after a mark and not after a number that counts
-LONGEST_WORD = 60  # characters before a bracket that are looked at
+ENDS = ".,;:!?)]([<\n|"  # follows a mark, but not a number that is part of the text
+LONGEST_WORD = 60  # characters before a bracket that are compared
 
 _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_FEWEST_LETTERS = 4  # of a word with a mark of raised digits: "km²" and "10²" are none
+_FEWEST_LETTERS = 4  # of a word with a superscript mark: "km²" and "10²" are not marks
 
 _NAME = r"(?:documents?|docs?\.?|sources?|passages?|evidence|references?|refs?\.?|citations?|cite|id)(?:\s+id)?"
 _ONE = rf"(?:[\^#]|{_NAME}\s*[:#=]?\s*\"?|E)?\s*\d{{1,4}}\"?"
@@ -34,7 +34,7 @@ _OF_THE_TEXT = re.compile(
     r"(?i)^(?:section|article|clause|paragraph|step|phase|version|level|tier|chapter|appendix|table|figure|no|number)$"
 )
 
-# What may still become a mark, or a mark that may still become a link, at the end of what has come so far.
+# The end of the text so far that may still become a mark, or a mark that may still become a link.
 _HELD = re.compile(
     r"(?:\\?[\[【［〔]{1,2}[^\[\]【】［］〔〕\n]{0,80}(?:[\]】］〕]{1,2}(?:\([^()\n]{0,300}\)?)?)?"
     r"|[(（][^()（）\n]{0,30}(?:[)）][ \t]{0,2})?"
@@ -45,17 +45,17 @@ _HELD = re.compile(
 
 
 class CitationMarks:
-    """Rewrites the marks of one draft."""
+    """Streaming rewriter for the marks of one draft."""
 
     def __init__(self, valid: Iterable[int], texts: Iterable[str]) -> None:
-        """Of documents with these ids and texts."""
+        """Accept marks of documents with these ids and texts."""
         self._valid = frozenset(valid)
         self._texts = "\n".join(texts).casefold()
         self._held = ""
-        self._before = ""  # the end of what went on
+        self._before = ""  # the end of the text already returned
 
     def feed(self, piece: str) -> str:
-        """Return what of the text so far may go on now."""
+        """Add a piece and return the text that is ready."""
         text = self._held + piece
         held = _HELD.search(text)
         cut = held.start() if held else len(text)
@@ -63,7 +63,7 @@ class CitationMarks:
         return self._gone_on(text[:cut])
 
     def rest(self) -> str:
-        """Return what is still held at the end."""
+        """Return the held-back text at the end."""
         held, self._held = self._held, ""
         return self._gone_on(held)
 
@@ -83,7 +83,7 @@ class CitationMarks:
         return "".join(f"[{number}]" for number in numbers)
 
     def _is_text(self, match: re.Match[str]) -> bool:
-        """Whether a bare number in round brackets belongs to the sentence: a list's number, or words of a document."""
+        """Return whether a number in round brackets is text: a list number, or words of a document."""
         before = (self._before + match.string[: match.start()])[-LONGEST_WORD:].rpartition("\n")[2]
         word = before.split()[-1] if before.split() else ""
         gap = before[len(before.rstrip()) :]

@@ -1,12 +1,12 @@
-"""The ``openai`` client as it is configured here: over aiohttp, without retries of its own, no body without an end.
+"""The configured ``openai`` client: over aiohttp, without its own retries, with bounded bodies.
 
-A stream is read a few times a second: a model sends fifty words in one, every surface shows text a few times, and to
-wake for each word costs as much as to read it (docs/measurements.md).
+A stream is read in batches. A model sends fifty words a second, and chat surfaces update a few times a second. Waking
+for each word costs as much as reading it (docs/measurements.md).
 
-Retries are left to ``endpoint``, which knows how long an answer may still take; the client's own would wait a minute.
+``endpoint`` makes the retries, because it knows how much time an answer has left. The client's own would wait a minute.
 
-Models send a word at a time, and each piece costs every layer above a step and most of them a timer. So a task of its
-own reads the chunks, and the writer takes the text that has come since it last looked as one piece.
+Each piece also costs every layer above a step and often a timer. So a background task reads the chunks, and the writer
+takes all text since its last read as one piece.
 """
 
 import asyncio
@@ -24,24 +24,24 @@ from typing import Self
 
 from adapters.reasoners.openai import responses as replies
 
-MOST_REDIRECTS = 3  # one to https, one to another host; more are a circle
-MOST_CONNECTIONS = 1_000  # as the client has it; what bounds calls is how many questions are worked on
-IDLE_SECONDS = 4.0  # many servers close an idle connection after five: ours is given up before
+MOST_REDIRECTS = 3  # one to https, one to another host; more are a loop
+MOST_CONNECTIONS = 1_000  # the client's default; the number of questions in progress bounds the calls
+IDLE_SECONDS = 4.0  # many servers close an idle connection after five, so close it before
 DONE = b"[DONE]"  # the data of the last event
-FIRST_PAUSE = 0.005  # seconds between two looks at a stream, doubled up to the longest: its first words come at once
+FIRST_PAUSE = 0.005  # seconds between two reads of a stream, doubled up to the longest; the first words come at once
 LONGEST_PAUSE = 0.05
 LONGEST_BODY = 16_000_000  # bytes: a stream of 32,000 tokens, each in an event of its own, is 10 million
 
 
 class BodyTooLong(httpx2.ReadError):
-    """A reply that goes on past any that is meant."""
+    """Error for a reply that is longer than ``LONGEST_BODY``."""
 
 
 def open_client(base_url: str, api_key: str, connect_seconds: float) -> "AsyncOpenAI":
-    """Return a client for one endpoint. Nothing is connected yet; proxies that the environment names are used."""
+    """Return a client for one endpoint without connecting. It uses the environment's proxy settings."""
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
-    # Whatever is awaited has a deadline at its caller; one in the transport would be set anew with each piece it reads.
+    # Callers set deadlines. A read timeout in the transport would restart with each piece.
     patience = httpx2.Timeout(None, connect=connect_seconds)
     limits = httpx2.Limits(max_connections=MOST_CONNECTIONS, keepalive_expiry=IDLE_SECONDS)
     return AsyncOpenAI(
@@ -66,11 +66,11 @@ async def _replace_body(response: httpx2.Response) -> None:
 
 
 class BoundedBody(httpx2.AsyncByteStream):
-    """A body up to its bound. It knows whether a stream of events said that it was done: the client does not tell."""
+    """Body with a size limit. It also notes whether an event stream sent its end event, which the client hides."""
 
     def __init__(self, body: httpx2.AsyncByteStream, request: httpx2.Request, pause: float = 0.0) -> None:
-        """With a ``pause`` in seconds, what comes within it is read together; it doubles up to the longest."""
-        self.end = b""  # the last bytes of what has come
+        """Read data that arrives within ``pause`` seconds together. The pause doubles up to the longest."""
+        self.end = b""  # the last bytes received
         self._body = body
         self._request = request
         self._pause = pause
@@ -89,36 +89,36 @@ class BoundedBody(httpx2.AsyncByteStream):
 
     @property
     def has_ended(self) -> bool:
-        """Whether the last event said that there is no more."""
+        """Whether the stream sent its end event."""
         return DONE in self.end
 
     async def aclose(self) -> None:
-        """Give the connection back, or close it when there is more to come."""
+        """Return the connection to the pool, or close it if the body is unfinished."""
         await self._body.aclose()
 
 
 class ReportedError(Exception):
-    """An error that the endpoint reports in the middle of a stream, or in a reply with status 200."""
+    """Error that the endpoint reports within a stream, or in a reply with status 200."""
 
     def __init__(self, error: object) -> None:
-        """Of any shape."""
+        """Accept an error of any shape."""
         super().__init__(str(error))
         self.error = error
 
 
 class StreamReader:
-    """The chunks of one reply, read while the block lasts. Belongs to one event loop."""
+    """Reader of one reply's chunks in a background task, for use in ``async with``. Belongs to one event loop."""
 
     def __init__(self, chunks: AsyncGenerator[object, None], most: int) -> None:
-        """Read at most ``most`` characters: not every endpoint keeps to the length that was asked for."""
-        self.finish = ""  # the model's last word on why it ended
+        """Read at most ``most`` characters, because some endpoints ignore the requested length."""
+        self.finish = ""  # the last finish reason
         self.written = 0  # characters
         self.usage = (0, 0, 0, 0)
         self.refusal = ""
-        self.thought = False  # unseen, before what was written
+        self.thought = False  # whether the model sent or counted reasoning
         self._chunks = chunks
         self._most = most
-        self._pieces: list[str] = []  # come, and not taken yet; a thought is an empty one
+        self._pieces: list[str] = []  # received and not taken yet; reasoning is an empty piece
         self._changed = asyncio.Event()
         self._reading: asyncio.Task[None] | None = None
 
@@ -135,10 +135,10 @@ class StreamReader:
             await asyncio.gather(self._reading, return_exceptions=True)
 
     async def take(self) -> str | None:
-        """Wait for content, and all of its text so far; None at the end.
+        """Wait for content and return its text so far, or None at the end.
 
-        Empty where the model only thought. Keep-alives are no content. Raises what reading raises, after the text
-        that came before: ReportedError, TypeError for what is no chunk, and what the client raises.
+        Return an empty string if the model only reasoned. Keep-alives are not content. After the text before it, raises
+        the reading error: ReportedError, TypeError for a malformed chunk, or an error of the client.
         """
         assert self._reading is not None, "outside of its block"
         await self._changed.wait()

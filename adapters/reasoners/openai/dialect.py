@@ -1,8 +1,8 @@
-"""What one model at one endpoint can and cannot do, learned from its refusals, and requests in its words.
+"""Features of one model at one endpoint, learned from its refusals, and requests that fit them.
 
-A refusal that says of a field that it is not taken costs one more try; one that names nothing is sent again as it was,
-since it may have been a passing trouble, and then guessed at, a bounded number of times in the life of a process. What
-was learned holds for every later call.
+If a refusal names an unsupported field, the request is retried without it. If it names none, the request is first
+retried unchanged, since the error may be transient. Then fields are left out by guessing, a bounded number of times
+per process. Later calls use what was learned.
 """
 
 import re
@@ -16,10 +16,10 @@ from adapters.reasoners.openai.request import Json, ModelRequest
 if TYPE_CHECKING:
     from openai import APIStatusError
 
-MOST_GUESSES = 36  # tries after refusals that name nothing, in the life of a process
-REASONING_ROOM = 6_000  # tokens beside the reply's own that a model may think unseen
-CONTEXT_MARGIN = 64  # tokens of a context that are left free, beside a quarter of a prompt's estimate
-LEAST_CONTEXT = 512  # tokens; what is said to be less is no context window
+MOST_GUESSES = 36  # retries per process after refusals that name no field
+REASONING_ROOM = 6_000  # tokens for hidden reasoning, in addition to the reply
+CONTEXT_MARGIN = 64  # tokens of the context left free, in addition to a quarter of the prompt's estimate
+LEAST_CONTEXT = 512  # tokens; a smaller number in an error is not a context window
 
 # Optional features, and how a refusal names them.
 FEATURES: Mapping[str, re.Pattern[str]] = {
@@ -34,8 +34,8 @@ FEATURES: Mapping[str, re.Pattern[str]] = {
     "max_tokens": re.compile(r"max_tokens(?! ?(?:is|are|too|must|exceeds|=|:) ?(?:too|larg|\d))"),
     "system": re.compile(r"\bsystem\b.{0,40}\b(?:role|message|prompt)|\brole\b.{0,40}\bsystem\b|system role"),
 }
-# What stands near the name of what is not taken. An error that only mentions a field ("stream disconnected before
-# completion") is no refusal of it.
+# Words near the name of an unsupported field. An error that only mentions a field ("stream disconnected before
+# completion") does not refuse it.
 _NEAR = 80  # characters
 _NOT_TAKEN = (
     r"support|not (?:be )?(?:allow|permit|accept|enabl|availab|implement)|extra|forbidden|disallow|disabled|must|only"
@@ -44,11 +44,11 @@ _NOT_TAKEN_SO = re.compile(
     rf"{_NOT_TAKEN}|unknown|unrecogni|unexpected|invalid|not (?:valid|compatib)|incompatib|deprecated|should"
     r"|requires?\b|need|cannot|can['’]t"
 )
-_NO_STREAM = re.compile(_NOT_TAKEN)  # streams also break off unexpectedly, and for reasons unknown
-_ECHOES = frozenset({"input", "body", "failed_generation"})  # parts of a refusal that repeat what was sent or written
+_NO_STREAM = re.compile(_NOT_TAKEN)  # streams also fail with words like "unexpected" and "unknown"
+_ECHOES = frozenset({"input", "body", "failed_generation"})  # parts of a refusal that repeat the request or the reply
 _JSON = frozenset({"json_schema", "response_format"})
 _TOOLS = frozenset({"tools", "tool_choice"})
-# What is left out, in this order, when a refusal names nothing: what is new or rare first, all of it last.
+# Features to leave out, in this order, if a refusal names none: new or rare ones first, all of them last.
 SUSPECTS: Sequence[frozenset[str]] = (
     frozenset({"reasoning_effort"}),
     frozenset({"json_schema"}),
@@ -63,7 +63,7 @@ SUSPECTS: Sequence[frozenset[str]] = (
     frozenset(FEATURES) - {"max_tokens", "system"},
     frozenset(FEATURES),
 )
-_REFUSALS = frozenset({400, 404, 405, 415, 422, 500, 501})  # some answer 500 to a field they do not know, naming it
+_REFUSALS = frozenset({400, 404, 405, 415, 422, 500, 501})  # some servers answer 500 to an unknown field, and name it
 _UNNAMED_REFUSALS = frozenset({400, 422})
 _TOO_LONG = re.compile(
     r"context.?(?:length|window|size)|maximum context|max(?:imum)?.?model.?len|too (?:long|many (?:input )?tokens)"
@@ -103,15 +103,15 @@ _REASONS = re.compile(
 
 @dataclass(slots=True)
 class Dialect:
-    """What is known of one model; ``context`` in tokens, 0 where it is not known."""
+    """Known features of one model. ``context`` is in tokens, 0 if unknown."""
 
     model: str
     temperature: float | None = 0.0
     reasoning_effort: str = ""
     context: int = 0
-    most_out: int = 0  # tokens that it lets a reply have, 0 where it did not say
-    uses_responses: bool = False  # it is not to be had by chat completions
-    reasons: bool = False  # it thinks unseen, which counts towards the cap
+    most_out: int = 0  # most tokens of a reply, 0 if unknown
+    uses_responses: bool = False  # it does not support chat completions
+    reasons: bool = False  # it reasons unseen, which counts towards the cap
     refused: frozenset[str] = frozenset()
     _guesses_left: int = MOST_GUESSES
     _hopeless: set[tuple[str, ...]] = field(default_factory=set)
@@ -120,23 +120,23 @@ class Dialect:
         self.reasons = bool(_REASONS.search(self.model)) or bool(self.reasoning_effort)
 
     def cap(self, request: ModelRequest, room: int) -> int:
-        """How many tokens the reply may have in the ``room`` that the budget leaves."""
+        """Return the most tokens of the reply within the ``room`` that the budget leaves."""
         wanted = self.fit(request.max_tokens + (REASONING_ROOM if self.reasons else 0), request)
         return max(min(request.max_tokens, room), min(wanted, room))
 
     def fit(self, cap: int, request: ModelRequest) -> int:
-        """So much of a cap as the model lets a reply have, and as its context has left beside the prompt.
+        """Reduce a cap to the model's limit for a reply and to its context minus the prompt.
 
-        What is to be read is not cut for the context: then it is the prompt that has to be shorter.
+        The visible reply keeps its ``max_tokens``. If that does not fit the context, the prompt has to be shorter.
         """
         cap = min(cap, self.most_out or cap)
         left = self.context - request.tokens * 5 // 4 - CONTEXT_MARGIN
         return min(cap, max(left, request.max_tokens)) if self.context else cap
 
     def parameters(self, request: ModelRequest, cap: int, *, stream: bool) -> Json:
-        """Return the request as chat completions have it, without what was refused."""
+        """Return the parameters for chat completions, without refused features."""
         asked = self._full_request(request, cap, stream=stream)
-        if "max_tokens" in self.refused:  # newer models of the first vendor know it under this name only
+        if "max_tokens" in self.refused:  # OpenAI's newer models only accept this name
             asked["max_completion_tokens"] = asked.pop("max_tokens")
         if "system" in self.refused:
             asked["messages"] = _without_system(asked["messages"])
@@ -168,7 +168,7 @@ class Dialect:
         return asked
 
     def learn(self, error: "APIStatusError", asked: Json, request: ModelRequest) -> bool:
-        """Take from a refusal what it says of this model. Whether another try in other words is worth it."""
+        """Learn this model's limits from a refusal. Return whether a changed request is worth a retry."""
         said = _words_of(error)
         if _RESPONSES_ONLY.search(said) and not self.uses_responses:
             self.uses_responses = True
@@ -181,12 +181,12 @@ class Dialect:
         if error.status_code not in _REFUSALS:
             return False
         named = self._refused_features(said.casefold(), asked)
-        named -= frozenset({"stream"}) if error.status_code == 500 else frozenset()  # it broke, and refused nothing
+        named -= frozenset({"stream"}) if error.status_code == 500 else frozenset()  # the stream failed, not refused
         self.refused |= named
         return bool(named)
 
     def guesses(self, error: "APIStatusError", asked: Json) -> Iterator[frozenset[str]]:
-        """Yield what may have been refused: nothing, then each feature, then all of them."""
+        """Yield the sets of features to leave out in the next retries: none, then each suspect, then all of them."""
         shape = tuple(sorted(asked))
         tells = is_too_long(error) or cause_of(error.status_code, f"{error.message} {error.body}")
         if error.status_code not in _UNNAMED_REFUSALS or tells or shape in self._hopeless:
@@ -204,7 +204,7 @@ class Dialect:
 
     def _refused_features(self, said: str, asked: Json) -> frozenset[str]:
         named = {name for name in FEATURES if self._is_asked(name, asked) and _is_not_taken(name, said)}
-        if "json_schema" in named and "schema" not in said:  # neither form of it then
+        if "json_schema" in named and "schema" not in said:  # then both JSON formats are refused
             named.add("response_format")
         return frozenset(named)
 
@@ -221,7 +221,7 @@ class Dialect:
                 return feature in asked
 
     def _lower_cap(self, said: str, asked: Json) -> bool:
-        """Whether the cap was over what the model allows, and now is not."""
+        """Lower the cap to the model's limit. Return whether the error allowed that."""
         cap = _cap_of(asked)
         limits = [int(found.replace(",", "")) for found in _CAP_LIMIT.findall(said)]
         limit = min((one for one in limits if 0 < one < cap), default=0) or (cap // 2 if cap > LEAST_CONTEXT else 0)
@@ -236,7 +236,7 @@ def _cap_of(asked: Json) -> int:
 
 
 def _words_of(error: "APIStatusError") -> str:
-    """Return what a refusal says, without what it repeats of the request."""
+    """Return the text of a refusal without its copy of the request."""
     whole = isinstance(error.body, dict | list)
     return f"{_without_echo(error.body) if whole else error.message} {error.param or ''}"
 
@@ -248,32 +248,32 @@ def _without_echo(said: object) -> object:
 
 
 def _is_not_taken(feature: str, said: str) -> bool:
-    """Whether a refusal, in lower case, says near the feature's name that it is not taken."""
+    """Return whether a refusal (in lower case) says near the feature's name that it is unsupported."""
     refusing = _NO_STREAM if feature == "stream" else _NOT_TAKEN_SO
     near = (said[max(0, one.start() - _NEAR) : one.end() + _NEAR] for one in FEATURES[feature].finditer(said))
     return any(refusing.search(words) for words in near)
 
 
 def is_too_long(error: "APIStatusError") -> bool:
-    """Whether the prompt was longer than the model can read."""
+    """Return whether the prompt was longer than the model's context."""
     said = f"{error.message} {error.body}"
-    if error.status_code == 429:  # of a limit by the minute that one request alone goes over
+    if error.status_code == 429:  # one request alone exceeds the limit per minute
         return "request too large" in said.casefold()
     return error.status_code == 413 or (error.status_code in {400, 422, 500} and is_about_length(said))
 
 
 def is_about_length(said: str) -> bool:
-    """Whether an error's words say that the prompt was too long, and not the cap alone too large."""
+    """Return whether an error says that the prompt was too long, not only the cap too large."""
     return bool(_TOO_LONG.search(said)) and (not _CAP_TOO_LARGE.search(said) or is_about_context(said))
 
 
 def is_about_context(said: str) -> bool:
-    """Whether what is said of too many tokens is of the context and not of the cap alone."""
+    """Return whether an error about too many tokens is about the context, not only the cap."""
     return bool(re.search(r"context|model.?len|n_ctx", said, re.IGNORECASE))
 
 
 def context_in(error: "APIStatusError") -> int:
-    """Return the size of the context window in tokens, where a refusal says it; else 0."""
+    """Return the size of the context window in tokens from a refusal, or 0."""
     said = f"{error.message} {error.body}"
     found = _NAMED_CONTEXT.search(said) or _CONTEXT.search(said)
     size = int(next(group for group in found.groups() if group).replace(",", "")) if found else 0

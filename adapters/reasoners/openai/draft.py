@@ -1,8 +1,8 @@
-"""From a model's stream to a draft: no hidden text, marks as ``[id]``, no words before the answer.
+"""Conversion of a model's stream to a draft: no hidden text, marks as ``[id]``, no words before the answer.
 
-A draft without a mark is no answer, so what comes before the first mark is held back: thoughts that only end in a
-closing tag, refusals, JSON, calls of tools and words about the task are never shown. A model whose checks are believed
-is shown from its first words on, as soon as they cannot be any of these.
+A draft without a mark is not an answer, so the reader holds text back until the first mark. It never shows thoughts
+that only have a closing tag, refusals, JSON, tool calls or words about the task. The text of a trusted model is shown
+as soon as it cannot be any of these.
 """
 
 import re
@@ -19,16 +19,16 @@ LONGEST_MARK = 6  # characters: [1234]
 OFTEN = "If this happens often, use another model, or check the chat template that the server has for it."
 THOUGHT_ALOUD = "what came before was the model thinking aloud"
 _MARK = re.compile(r"\[\d{1,4}\]")
-# Two words of prose, in a list, a table or bold too: no call, data or fence begins so.
+# Two words of prose, also in a list, a table or bold. Calls, data and fences never begin like this.
 _EAGER = re.compile(r"\s*(?:(?:[-*•]|\d{1,2}[.)])\s+)?(?:(?:\|\s+)?\*{0,2}[^\W_][^\s\[\]{}<>`()_=]*\s+){2}\S")
 _OPEN_FENCE = re.compile(r"^\s*```(?:markdown|md|text|plaintext)?[ \t]*\n", re.IGNORECASE)
 
 
 class DraftReader:
-    """Reads one streamed draft. ``instead`` knows the line that may stand in the place of a draft of the fast path."""
+    """Reader of one streamed draft. ``instead`` finds the line that may replace a draft on the fast path."""
 
     def __init__(self, evidence: Sequence[Evidence], *, fast_path: bool, eager: bool = False) -> None:
-        """Read an answer from this evidence; ``eager``: do not wait for its first mark."""
+        """Read an answer from this evidence. With ``eager``, don't wait for its first mark."""
         self._eager = eager
         self.instead = InsteadFilter()
         self._fast_path = fast_path
@@ -36,10 +36,10 @@ class DraftReader:
         self._marks = CitationMarks((item.id for item in evidence), (item.passage.text for item in evidence))
         self._held = ""
         self._shown = ""
-        self._fenced = False  # all of it stands in a fence, which is none of its own
+        self._fenced = False  # the whole draft is in a code fence that is not part of it
 
     def feed(self, piece: str) -> Iterator[DraftPart]:
-        """Yield what of the draft may be shown now."""
+        """Add a piece and yield the text that can be shown now."""
         before = self._hidden.restarts
         text = self._hidden.feed(piece)
         if self._hidden.restarts > before:
@@ -50,7 +50,7 @@ class DraftReader:
         yield from self._pass_on(self._marks.feed(text))
 
     def finish(self) -> Iterator[DraftPart]:
-        """Yield the rest. Raises ModelMisbehaved when there is no prose."""
+        """Yield the rest. Raises ModelMisbehaved if there is no prose."""
         rest = self._marks.feed(self._hidden.rest()) + self._marks.rest()
         yield from self._pass_on(rest)
         if self.instead.missing_text or self.instead.asks or (self.instead.has_line and not self.has_prose):
@@ -66,11 +66,11 @@ class DraftReader:
 
     @property
     def has_prose(self) -> bool:
-        """Whether anything stands before the line in the answer's place."""
+        """Whether there is text before the line that replaces the answer."""
         return bool((self._shown + self._held).strip())
 
     def _pass_on(self, text: str) -> Iterator[str]:
-        """Let go on what belongs to the draft, from the first mark on."""
+        """Yield the draft's text, once the first mark has arrived."""
         text = self.instead.feed(text) if self._fast_path else text
         looked_at = max(0, len(self._held) - LONGEST_MARK)
         self._held += text

@@ -1,7 +1,7 @@
-"""One model of one OpenAI-compatible endpoint: every call bounded, counted, retried within reason, errors translated.
+"""One model of one OpenAI-compatible endpoint: every call is bounded, counted and retried, and errors are translated.
 
-Calls go through the ``openai`` client's own methods, types and streams. What a server refuses is left out once and
-remembered by the ``dialect``. Prompts and the meaning of replies are left to the reasoner.
+Calls use the ``openai`` client's own methods, types and streams. The ``dialect`` remembers which features a server
+refuses. The reasoner makes the prompts and interprets the replies.
 """
 
 import asyncio
@@ -29,31 +29,31 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_CHARACTERS_PER_TOKEN = 10
-FEWEST_TOKENS_OUT = 64  # with less than this left, a call is not worth making
-LONGEST_WAIT_SECONDS = 15.0  # a longer Retry-After is not waited for
+FEWEST_TOKENS_OUT = 64  # a call with fewer tokens left is not worth making
+LONGEST_WAIT_SECONDS = 15.0  # don't wait for a longer Retry-After
 CUT_OFF = " …"
 PASSING = frozenset(
     {ModelFailure.RATE_LIMIT, ModelFailure.SERVER, ModelFailure.TIMEOUT, ModelFailure.LOADING}
-)  # what may be over at the next attempt
+)  # transient causes
 AT_ITS_LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "model_length"})
 
 
 class CallOptions(TypedDict, total=False):
-    """How an endpoint is called; what is left out is as ``ModelEndpoint`` has it."""
+    """Options for calling an endpoint. ``ModelEndpoint`` has the defaults."""
 
-    timeout_seconds: float  # of a call with its retries; of a stream until its first content, and between contents
-    answer_seconds: float  # of a whole stream; the meter's remaining time bounds both once more
-    retries: int  # after a rate limit, a server's error or a lost connection
-    backoff_seconds: float  # before the first retry, doubled for each further one
+    timeout_seconds: float  # for a call with its retries; for a stream, until its first content and between contents
+    answer_seconds: float  # for a whole stream; the meter's remaining time also bounds both
+    retries: int  # after a rate limit, a server error or a lost connection
+    backoff_seconds: float  # before the first retry, doubled for each later one
     temperature: float | None
-    reasoning_effort: str  # as the endpoint knows it: low, medium, high; empty: its own
-    context_tokens: int  # what the model can read at once, where that is known
-    daily_budget: DailyBudget | None  # every call is paid from the day's budget, at these prices
+    reasoning_effort: str  # low, medium or high; empty for the endpoint's default
+    context_tokens: int  # size of the context window, if known
+    daily_budget: DailyBudget | None  # every call is charged to the day's budget, at these prices
     prices: Prices | None
 
 
 class ModelEndpoint:
-    """Calls one model of one endpoint."""
+    """Client for one model of one endpoint."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class ModelEndpoint:
         prices: Prices | None = None,
         client: "AsyncOpenAI | None" = None,
     ) -> None:
-        """Nothing is connected yet. What the options mean stands at ``CallOptions``; a ``client`` may be shared."""
+        """Create without connecting. See ``CallOptions`` for the options. Endpoints may share a ``client``."""
         self.model = model
         self.dialect = Dialect(model, temperature, reasoning_effort, context_tokens)
         self._failures = Failures(urlsplit(base_url).hostname or "the configured address", model)
@@ -86,7 +86,7 @@ class ModelEndpoint:
 
     @property
     def refused_features(self) -> frozenset[str]:
-        """The optional features that this endpoint has refused so far."""
+        """Optional features that this endpoint has refused so far."""
         return self.dialect.refused
 
     async def close(self) -> None:
@@ -94,9 +94,9 @@ class ModelEndpoint:
         await self.client.close()
 
     async def complete(self, request: ModelRequest, meter: Meter) -> Completion:
-        """One reply. Raises BudgetExhausted before a call that would go over, ModelUnavailable when there is none.
+        """Return one reply. Raises BudgetExhausted before a call over budget, ModelUnavailable without a reply.
 
-        A reply whose length went into unseen thinking is asked for once more, with room for it.
+        If hidden reasoning used up the reply's tokens, retry once with room for it.
         """
         reasoned = self.dialect.reasons
         try:
@@ -146,7 +146,7 @@ class ModelEndpoint:
 
     @asynccontextmanager
     async def _paid(self, request: ModelRequest, cap: int, meter: Meter) -> AsyncIterator["_Bill"]:
-        """Reserve what a call may cost at most, and count and settle what it did. Raises ModelUnavailable."""
+        """Reserve the most that a call may cost, then count and settle the actual cost. Raises ModelUnavailable."""
         bill = _Bill()
         reserved = self._prices.cost(request.tokens, cap)
         if self._daily_budget is not None:
@@ -154,7 +154,7 @@ class ModelEndpoint:
         try:
             yield bill
         finally:
-            # What nobody waits for any more is read and written there all the same: its prompt at least is paid.
+            # The endpoint also processes a cancelled call, so charge at least its prompt.
             read = bill.read or (request.tokens if bill.accepted or bill.waits else 0)
             if bill.calls:
                 meter.count_call(read, bill.written, cached=bill.cached, calls=bill.calls)
@@ -163,10 +163,10 @@ class ModelEndpoint:
                 await asyncio.shield(self._daily_budget.settle(reserved, cost, meter.account))
 
     async def stream(self, request: ModelRequest, meter: Meter) -> AsyncGenerator[str, None]:
-        """Yield the reply's text in pieces. Raises what ``complete`` raises, also in the middle.
+        """Yield the reply's text in pieces. Raises the errors of ``complete``, also after some pieces.
 
-        Ends normally only when the model said that it was done, or had reached the length that it may write. What
-        ``complete`` asks for once more is asked for once more here too, while there is no text.
+        Ends normally only if the model finished or reached its length limit. Retries once like ``complete``, as long as
+        there is no text.
         """
         reasoned, begun = self.dialect.reasons, False
         try:
@@ -207,7 +207,7 @@ class ModelEndpoint:
     async def _pieces(
         self, request: ModelRequest, cap: int, deadline: float, bill: "_Bill"
     ) -> AsyncGenerator[str, None]:
-        """Yield the text, each wait for more content bounded, whatever else keeps the connection alive meanwhile."""
+        """Yield the text, with a timeout for each wait for content, which keep-alives do not extend."""
         opening = self._persistently(lambda: self._send_accepted(request, cap, bill, self._open_stream, stream=True))
         stream = await self._until(opening, self._patience(deadline))
         reader = StreamReader(self._chunks(stream), request.max_tokens * MOST_CHARACTERS_PER_TOKEN)
@@ -223,7 +223,7 @@ class ModelEndpoint:
         bill.cut_off = reader.finish in AT_ITS_LENGTH
 
     async def _chunks(self, stream: Any) -> AsyncGenerator[object, None]:
-        """Yield the chunks of a stream, or the whole reply of a server that does not stream as its only one."""
+        """Yield the chunks of a stream. If the server does not stream, yield its whole reply as one chunk."""
         if isinstance(stream, _WholeReply):
             yield replies.as_chunk(stream.reply)
             return
@@ -240,7 +240,7 @@ class ModelEndpoint:
                 yield chunk
 
     def _require_end(self, reader: StreamReader, *, has_ended: bool) -> None:
-        """Raise unless the model ended by itself or at its length limit."""
+        """Raise unless the model finished or reached its length limit."""
         if replies.is_filtered(reader.finish):
             raise self._failures.filter_error()
         if reader.finish == "error":
@@ -262,14 +262,14 @@ class ModelEndpoint:
             return await waiting
 
     def _cap(self, request: ModelRequest, meter: Meter) -> int:
-        """How many tokens the reply may have; admits the whole call. Raises BudgetExhausted."""
+        """Return the most tokens of the reply, and admit the call to the budget. Raises BudgetExhausted."""
         room = max(FEWEST_TOKENS_OUT, meter.room - request.tokens)
         cap = max(FEWEST_TOKENS_OUT, self.dialect.cap(request, room))
         meter.admit(request.tokens, cap)
         return cap
 
     def _learn_from_error(self, error: BaseException) -> ModelUnavailable:
-        """Return the error in our words; what it says of the context window is remembered."""
+        """Return the translated error, and remember the size of the context window if it names one."""
         translated = self._failures.translate(error)
         if isinstance(translated, PromptTooLong) and (size := context_in(error)):  # type: ignore[arg-type]
             self.dialect.context = size
@@ -283,9 +283,9 @@ class ModelEndpoint:
         return await self.client.chat.completions.create(**asked)
 
     async def _open_stream(self, asked: Json) -> Any:
-        """Return the client's own stream with its events as plain data, because typing each word costs too much.
+        """Return the client's stream with untyped events, because building typed objects costs too much.
 
-        A whole reply where the endpoint has refused to stream.
+        If the endpoint has refused to stream, return a whole reply.
         """
         from openai import AsyncStream
 
@@ -298,7 +298,7 @@ class ModelEndpoint:
         return completion.parse(to=AsyncStream[object])
 
     async def _persistently(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Return the call, again after a rate limit, a server's error or a lost connection, while it is worth it."""
+        """Make a call, with retries after a rate limit, a server error or a lost connection."""
         for attempt in range(self._retries):
             try:
                 return await call()
@@ -310,14 +310,14 @@ class ModelEndpoint:
         return await call()
 
     def _worth_waiting(self, error: Exception, attempt: int) -> float | None:
-        """Seconds until another attempt, or None when it would not help."""
+        """Return the seconds before a retry, or None if a retry would not help."""
         import httpx2
         import openai
 
         jittered: float = self._backoff * 2**attempt * (0.5 + random.random())  # noqa: S311 - spreads load only
         if isinstance(error, openai.APIStatusError):
             cause = cause_of(error.status_code, f"{error.message} {error.body} {error.code}")
-            passes = cause is not None and cause.kind is ModelFailure.SERVER  # whatever its status
+            passes = cause is not None and cause.kind is ModelFailure.SERVER  # with any status
             if error.status_code not in {408, 409, 429} and error.status_code < 500 and not passes:
                 return None
             if is_too_long(error) or (cause and cause.kind not in PASSING):
@@ -337,7 +337,7 @@ class ModelEndpoint:
         *,
         stream: bool = False,
     ) -> T:
-        """Send; when the endpoint refuses an optional feature, send without it and remember that."""
+        """Send a request. If the endpoint refuses an optional feature, remember that and send without it."""
         import openai
 
         before, guesses = self.dialect.refused, None
@@ -369,25 +369,25 @@ class ModelEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class _WholeReply:
-    """What an endpoint sent that does not stream."""
+    """Reply of an endpoint that does not stream."""
 
     reply: object
 
 
 @dataclass(slots=True)
 class _Bill:
-    """What a call has come to: how often it was sent, and its tokens."""
+    """Usage of a call: number of requests, and tokens."""
 
     calls: int = 0
-    waits: bool = False  # it is sent, and nothing has come of it: neither a reply nor an error
+    waits: bool = False  # sent, without a reply or an error yet
     accepted: bool = False
-    cut_off: bool = False  # it ended at the length that it may have
+    cut_off: bool = False  # ended at its length limit
     read: int = 0
     cached: int = 0
     written: int = 0
 
     def count(self, usage: tuple[int, int, int, int], sent: int, written: int) -> None:
-        """Take the endpoint's figures, and estimates where it gives none."""
+        """Set the tokens from the endpoint's usage, or from estimates without it."""
         if not self.accepted:
             return
         read, cached, out, _ = usage

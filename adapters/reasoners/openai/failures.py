@@ -1,6 +1,6 @@
-"""The client's errors in our words: what is wrong at the endpoint, in one line, and what to do about it.
+"""Translation of the client's errors to one line that says what is wrong at the endpoint and what to do.
 
-Nothing the endpoint says is repeated: some repeat the key in it.
+It never repeats the endpoint's error text, because some endpoints include the API key.
 """
 
 import re
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 
 class PromptTooLong(ModelUnavailable):
-    """The prompt is longer than the model can read."""
+    """Error for a prompt that is longer than the model's context."""
 
 
 class OnlyThoughts(ModelMisbehaved):
-    """The length that a reply may have went into thoughts."""
+    """Error for a reply whose tokens all went into hidden reasoning."""
 
 
 class Failures:
-    """Makes our errors for one endpoint and model."""
+    """Factory of errors for one endpoint and model."""
 
     def __init__(self, host: str, model: str) -> None:
-        """Name them so."""
+        """Use these names in messages."""
         self._at = f"The model endpoint at {host}"
         self._model = model
 
     def translate(self, error: BaseException) -> ModelUnavailable:
-        """Our error for whatever the client, its transport, or the reading of its reply raised."""
+        """Return our error for an error of the client, its transport, or the parsing of its reply."""
         import httpx2
         import openai
 
@@ -64,7 +64,7 @@ class Failures:
         )
 
     def no_completion(self) -> ModelMisbehaved:
-        """Return the error for a body that is no chat completion."""
+        """Return the error for a body that is not a chat completion."""
         return ModelMisbehaved(
             f"{self._at} sent something that is no chat completion.",
             remedy="Check that LLM_BASE_URL ends where /chat/completions begins, usually in /v1.",
@@ -72,7 +72,7 @@ class Failures:
         )
 
     def endless(self) -> ModelMisbehaved:
-        """Return the error for a reply that is longer than any reply should be."""
+        """Return the error for a reply that is too long."""
         return ModelMisbehaved(
             f"{self._at} sent a reply without an end.",
             remedy="Check what answers at LLM_BASE_URL.",
@@ -80,7 +80,7 @@ class Failures:
         )
 
     def in_circles(self) -> ModelUnavailable:
-        """Return the error for an address that redirects without end."""
+        """Return the error for a redirect loop."""
         return ModelUnavailable(
             f"{self._at} sends us in circles.",
             remedy="Set LLM_BASE_URL to the address where chat completions are answered.",
@@ -110,7 +110,7 @@ class Failures:
         )
 
     def only_thoughts(self) -> OnlyThoughts:
-        """All of the cap went into thoughts."""
+        """Return the error for a reply whose tokens all went into hidden reasoning."""
         return OnlyThoughts(
             f"{self._model} used up its length with thinking and wrote nothing.",
             remedy="Lower LLM_REASONING_EFFORT, or use a model that thinks less.",
@@ -118,7 +118,7 @@ class Failures:
         )
 
     def reported_error(self, said: object) -> ModelUnavailable:
-        """Return the error for an error object in place of a reply or inside a stream."""
+        """Return the error for an error object in a reply or a stream."""
         words = str(said)
         if is_about_length(words):
             return self.too_long()
@@ -129,7 +129,7 @@ class Failures:
         )
 
     def for_status(self, error: "APIStatusError") -> ModelUnavailable:
-        """Our error for an HTTP status."""
+        """Return our error for an HTTP status."""
         status, said = error.status_code, f"{error.message} {error.body} {error.code}"
         if is_too_long(error):
             return self.too_long()
@@ -152,7 +152,7 @@ class Failures:
         return ModelUnavailable(f"{self._at} {words} ({status}).", remedy=remedy, kind=kind)
 
     def too_long(self) -> PromptTooLong:
-        """Return the error for a prompt that is longer than the model can read."""
+        """Return the error for a prompt that is longer than the model's context."""
         return PromptTooLong(
             f"The question with its evidence is too long for {self._model}.",
             remedy="Use a model with a larger context window, or set LLM_CONTEXT to its real size.",
@@ -201,7 +201,7 @@ def _errno(error: BaseException) -> int | None:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error and what caused it, the sockets' own at the end."""
+    """Yield the error and its causes, the socket's own error last."""
     seen: set[int] = set()
     one: BaseException | None = error
     while one is not None and id(one) not in seen:
@@ -214,7 +214,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def retry_after(error: "APIStatusError") -> float | None:
-    """Seconds that the endpoint asks us to wait: ``retry-after-ms``, or RFC 9110, 10.2.3: seconds or a date."""
+    """Return the seconds to wait from ``retry-after-ms``, or from ``retry-after`` (RFC 9110, 10.2.3), or None."""
     headers = error.response.headers
     milliseconds = headers.get("retry-after-ms", "").strip()
     if re.fullmatch(r"\d+(?:\.\d+)?", milliseconds):
@@ -231,7 +231,7 @@ def retry_after(error: "APIStatusError") -> float | None:
 
 
 def client_failures() -> tuple[type[Exception], ...]:
-    """Return what the client may raise: its own errors, its transport's, and what reading odd shapes raises."""
+    """Return the errors that the client may raise: its own, its transport's, and those from parsing odd replies."""
     import httpx2
     import openai
 

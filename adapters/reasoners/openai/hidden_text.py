@@ -1,8 +1,9 @@
-"""What models write that is not for people: thoughts, control tokens, tool calls as text, and our own prompt.
+"""Filter for model output that is not for people: thoughts, control tokens, tool calls as text, and our own prompt.
 
 Families seen: ``<think>`` (DeepSeek-R1, Qwen3), ``<thinking>``, ``<thought>``, ``<reasoning>``, ``<reflection>``,
 ``<seed:think>``, ``[THINK]`` (Magistral), ``◁think▷`` (Kimi), Harmony's channels (gpt-oss), ``<|begin_of_thought|>``.
-A template may have opened a thought that the model only closes (vLLM #12999): all before such a closing tag is one.
+A chat template may open a thought that the model only closes (vLLM #12999). All text before such a closing tag is a
+thought.
 """
 
 import json
@@ -53,17 +54,17 @@ _LONGEST_TAG = 160  # characters
 
 
 class HiddenTextFilter:
-    """Takes hidden text out of a stream, however it is cut into pieces."""
+    """Streaming filter that removes hidden text, even if a tag is split across pieces."""
 
     def __init__(self, *, calls: bool = True) -> None:
-        """Remove tool calls as well, unless told not to."""
+        """With ``calls``, remove tool calls too."""
         self._opening = _OPENING if calls else _OPENING_THOUGHT
-        self.restarts = 0  # how often all that had gone on turned out to be a thought
+        self.restarts = 0  # how often all returned text turned out to be a thought
         self._raw = ""
         self._inside = False
 
     def feed(self, piece: str) -> str:
-        """Return what may go on. When ``restarts`` has grown, what went on before is void."""
+        """Add a piece and return the visible text. If ``restarts`` has grown, discard all text returned before."""
         self._raw += piece
         shown = ""
         while True:
@@ -85,7 +86,7 @@ class HiddenTextFilter:
                 return shown + self._release()
 
     def rest(self) -> str:
-        """Return what is still held at the end: nothing of a thought that was never closed."""
+        """Return the held-back text at the end, without a thought that was never closed."""
         if self._inside:
             return ""
         held, self._raw = self._raw, ""
@@ -99,7 +100,7 @@ class HiddenTextFilter:
 
 
 def without_thoughts(text: str) -> str:
-    """Return a whole text without what its model thought aloud. Calls of tools that stand in it stay."""
+    """Return a whole text without thoughts. Tool calls in it stay."""
     hidden = HiddenTextFilter(calls=False)
     shown = ""
     for piece in (text, None):
@@ -110,7 +111,7 @@ def without_thoughts(text: str) -> str:
 
 
 def prose_of(draft: str) -> str:
-    """Return the prose of a draft without its fence, the speaker's name and our prompt's last lines."""
+    """Return a draft without an enclosing fence, the speaker's name and copies of our prompt's last lines."""
     wrapped = _WRAPPED.match(draft)
     return _SPEAKER.sub("", _ECHO.sub("", wrapped.group("inside") if wrapped else draft))
 

@@ -1,11 +1,11 @@
-"""The words in which a language model is asked for each step, and what it is shown for it.
+"""Prompts for each step of the language model.
 
-Every step of an inquiry has the same system message; its user message begins with the documents, in the order of their
-ids, and ends with what the step is to do. So whoever serves the model can keep what the steps have in common.
+Every step of an inquiry has the same system message. Its user message begins with the documents, ordered by id, and
+ends with the step's task. So the model server can cache the prefix that the steps share.
 
-Whatever a person or a document wrote stands between marks that carry a random token: text inside cannot close its own
-mark, and the rules say that nothing inside is an instruction. That lowers the chance that a model obeys a document; it
-does not remove it, which is why links and mentions are also removed from what comes back.
+Text of people and documents is between marks with a random token. It cannot close its mark, and the rules say that
+nothing inside is an instruction. That lowers the chance of prompt injection but does not exclude it. So links and
+mentions are also removed from replies.
 """
 
 from collections.abc import Sequence
@@ -52,9 +52,9 @@ from core.model.inquiry import (
 from core.model.profile import Behaviour
 from core.retrieval.quotes import choose_quote
 
-TASK = "# Task\n"  # begins the end of every user message: what is to be done with all that stands above it
+TASK = "# Task\n"  # begins the last part of every user message: the task for the material above
 
-# Each task's first sentence; a scripted model knows by it what it is asked.
+# First sentence of each task. Scripted models in tests recognize the step by it.
 UNDERSTAND = "Plan how to handle the newest message."
 GRADE = "Judge how well each document above answers the question."
 DECIDE = "Decide whether the evidence above answers the question, or what to look up next."
@@ -135,7 +135,7 @@ PROBE = "You are being tried out. Do what you are asked, in as few words as you 
 
 
 def understand_request(inquiry: Inquiry, thread: Thread, room: int = EVIDENCE_TOGETHER) -> ModelRequest:
-    """One call: reply, ask back, or search and for what."""
+    """Return the request to choose between a reply, a question back and searches."""
     fence = Fence(inquiry.id)
     task = f"""{UNDERSTAND}
 search: whenever a fact is asked for. {_BEHAVIOURS[inquiry.policy.behaviour]}
@@ -172,7 +172,7 @@ def grade_request(
     known: Sequence[Evidence] | None = None,
     room: int = EVIDENCE_TOGETHER,
 ) -> ModelRequest:
-    """One batch of passages to grade; where it is told what is ``known``, also whether all of it suffices."""
+    """Return the request to grade a batch of passages and, with ``known`` evidence, to say if all of it suffices."""
     fence = Fence(inquiry.id)
     deciding, enough = ("", "") if known is None else (_ENOUGH, ', "enough": false')
     first, last = evidence[0].id, evidence[-1].id
@@ -199,7 +199,7 @@ def decide_request(
     searches_left: int | None,
     room: int = EVIDENCE_TOGETHER,
 ) -> ModelRequest:
-    """Enough, or which tools to call next."""
+    """Return the request to decide whether the evidence suffices, or which tools to call next."""
     fence = Fence(inquiry.id)
     left = "" if searches_left is None else f"{searches_left} searches are left. "
     task = f"""{DECIDE}
@@ -230,7 +230,7 @@ def compose_request(
     max_tokens: int,
     room: int = EVIDENCE_TOGETHER,
 ) -> ModelRequest:
-    """Return the answer, as Markdown with ``[id]`` marks."""
+    """Return the request to write the answer, as Markdown with ``[id]`` marks."""
     fence = Fence(inquiry.id)
     declining = _may_decline(inquiry) if inquiry.fast_path and not inquiry.closing else ""
     unsaid = "" if declining else _UNSAID
@@ -261,7 +261,7 @@ def compose_request(
 def check_request(
     inquiry: Inquiry, claims: Sequence[Claim], evidence: Sequence[Evidence], room: int = EVIDENCE_TOGETHER
 ) -> ModelRequest:
-    """All parts of a draft in one call; it begins like the request that the draft was written for."""
+    """Return the request to check all parts of a draft. It begins like ``compose_request``, to reuse the cache."""
     fence = Fence(inquiry.id)
     sentences = (
         fence("sentence", claim.text, n=n, cites=", ".join(map(str, claim.evidence)))
@@ -274,7 +274,7 @@ def check_request(
 
 
 def control_request(documents: Sequence[str], claims: Sequence[str]) -> ModelRequest:
-    """Return the same check of control claims, whose labels are known."""
+    """Return the same check for control claims with known labels."""
     fence = Fence()
     shown = (fence("document", text, id=n) for n, text in enumerate(documents, 1))
     sentences = (fence("sentence", claim, n=n) for n, claim in enumerate(claims, 1))
@@ -289,7 +289,7 @@ def repair_request(
     evidence: Sequence[Evidence],
     room: int = EVIDENCE_TOGETHER,
 ) -> ModelRequest:
-    """Return the sentences that failed their check, each with its fault, to be corrected in one call."""
+    """Return the request to correct the sentences that failed their check, each with its fault."""
     fence = Fence(inquiry.id)
     sentences = (
         fence("sentence", one.claim.text, n=n, fault=one.fault or "no document says it")
@@ -302,7 +302,7 @@ def repair_request(
 
 
 def critique_request(inquiry: Inquiry, answer: str) -> ModelRequest:
-    """Return what of the question is still open."""
+    """Return the request to say which part of the question is still open."""
     fence = Fence(inquiry.id)
     task = f"""{CRITIQUE}
 "missing" is a search query of keywords for the part that is open, and empty when the answer is complete. An
@@ -313,7 +313,7 @@ Answer with one JSON object and nothing else: {{"missing": "", "complete": true}
 
 
 def summarise_request(summary: str, turns: Sequence[Turn]) -> ModelRequest:
-    """Return the summary, extended by these turns."""
+    """Return the request to extend the summary by these turns."""
     fence = Fence()
     task = f"""{SUMMARISE}
 Write the summary anew so that it also covers the new turns: what was asked, what was found (with names, numbers
@@ -325,19 +325,19 @@ Write the summary anew so that it also covers the new turns: what was asked, wha
 
 
 def _system(inquiry: Inquiry, fence: Fence) -> str:
-    """Return the system message: first what all inquiries share, then the day, then the inquiry's token."""
+    """Return the system message: first the part that all inquiries share, then the date, then the inquiry's token."""
     return f"{_SYSTEM}\nToday is {inquiry.started_at:%A, %d %B %Y}.\n{fence.rule}"
 
 
 def _citable(evidence: Sequence[Evidence], example: str, fence: Fence) -> str:
-    """Return the numbers that exist, and one sentence that cites one: a small model copies what it sees last."""
+    """Return the valid numbers and an example sentence, because small models copy what they see last."""
     numbers = " ".join(f"[{item.id}]" for item in sorted(evidence, key=lambda item: item.id))
     shown = f"\nThis is how a sentence cites its document:\n{fence('example', example)}" if example else ""
     return f"The only numbers that exist here: {numbers}{shown}"
 
 
 def _example(inquiry: Inquiry, evidence: Sequence[Evidence]) -> str:
-    """Return what the best evidence says on the question, in one sentence with its mark."""
+    """Return one sentence of the best evidence on the question, with its mark."""
     best = evidence[0]
     summary = best.grade.summary if best.grade else ""
     lines = (summary or choose_quote(best.passage.text, inquiry.standalone).text).splitlines()
@@ -346,7 +346,7 @@ def _example(inquiry: Inquiry, evidence: Sequence[Evidence]) -> str:
 
 
 def _relevant_evidence_line(relevant: Sequence[Evidence]) -> str:
-    """Which of the documents shown count, with their grades."""
+    """List the shown documents that count, with their grades."""
     if not relevant:
         return "Evidence that counts: none"
     graded = ", ".join(f"{item.id} ({score_text(item)} of 10)" for item in relevant)
@@ -369,7 +369,7 @@ def _language(policy: AnswerPolicy) -> str:
 
 
 def _wish(inquiry: Inquiry, fence: Fence) -> str:
-    """Return what the channel's admins wish of its answers; the steps that judge never see it."""
+    """Return the admins' style instructions for the channel. Steps that judge never see them."""
     wished = wishes_in(inquiry.policy.instructions)
     return fence("wish", clip(wished, LONGEST_INSTRUCTIONS)) if wished else ""
 

@@ -1,8 +1,8 @@
-"""The reasoner that asks a language model on any OpenAI-compatible endpoint.
+"""Reasoner that uses a language model on any OpenAI-compatible endpoint.
 
-Each step is one call with a default for a reply that cannot be used: a search for the question as it stands, a grade
-from the retrieval's score, an answer from what there is. Steps without an honest default (the answer itself, the
-check of its claims) raise ModelMisbehaved, and whoever stands by takes them over.
+Each step is one call with a default for an unusable reply: a grade from the retrieval score, an answer from the
+evidence so far. Steps without an honest default (the plan, the answer, the check of its claims) raise ModelMisbehaved,
+and the fallback reasoner takes over.
 """
 
 import asyncio
@@ -43,16 +43,16 @@ T = TypeVar("T")
 
 MOST_QUERIES = 3
 REPLY_LENGTH = 4_000  # characters
-AskedWithin = Callable[[int], ModelRequest]  # a request whose evidence has at most so many characters
+AskedWithin = Callable[[int], ModelRequest]  # makes a request with at most this many characters of evidence
 
-TOP_K = 8  # passages: one batch of grading
-PROMPT_TOKENS = 900  # of a prompt's own words, about
-LEAST_ROOM = 1_500  # characters of evidence; a model that cannot read that with a question cannot answer one
+TOP_K = 8  # passages: one grading batch
+PROMPT_TOKENS = 900  # approximate length of a prompt without its material
+LEAST_ROOM = 1_500  # characters of evidence; a model whose context is too small for that cannot answer
 REPAIR = "That was not the JSON object that was asked for. Send it now: only the object, no other text."
 
 
 class OpenAIReasoner:
-    """Decides and writes with a language model. Open one per process; ``close`` it at the end."""
+    """Reasoner that decides and writes with a language model. Create one per process, and ``close`` it at the end."""
 
     def __init__(
         self,
@@ -67,16 +67,16 @@ class OpenAIReasoner:
         records: VerifierRecords | None = None,
         **calling: Unpack[CallOptions],
     ) -> None:
-        """Nothing is connected yet. An answer has at most ``answer_tokens``; passages are graded in batches.
+        """Create without connecting. An answer has at most ``answer_tokens``. Passages are graded in batches.
 
-        A ``fast_model`` of the same endpoint plans and grades, where one is named. ``records`` keep whether the
-        model's checks are believed; without them that is found out once per process.
+        A ``fast_model`` of the same endpoint, if given, plans and grades. ``records`` store whether the model's checks
+        are trusted. Without them, each process tests that once.
         """
         self.endpoint = ModelEndpoint(base_url, api_key, model, **calling)
         self.fast = self.endpoint
         if fast_model:
             self.fast = ModelEndpoint(base_url, api_key, fast_model, client=self.endpoint.client, **calling)
-        self._room = EVIDENCE_TOGETHER  # characters of evidence that were found to fit into a prompt
+        self._room = EVIDENCE_TOGETHER  # characters of evidence that fit into a prompt, as far as known
         self._answer_tokens = answer_tokens
         self.trust = Trust(self.endpoint, f"{base_url} {model}", records)
         self._batch = grading_batch
@@ -89,18 +89,18 @@ class OpenAIReasoner:
 
     @property
     def top_k(self) -> int:
-        """One batch of grading."""
+        """Number of passages of a search: one grading batch."""
         return TOP_K
 
     async def close(self) -> None:
-        """Close the connections and end what runs in the background."""
+        """Close the connections and cancel background tasks."""
         await self.trust.close()
         await self.endpoint.close()
 
     async def probe(self, meter: Meter) -> Sequence[str]:
-        """One JSON call and one answer with the real caps, for a diagnosis: what the endpoint cannot do.
+        """Diagnose the endpoint with one JSON call and one streamed answer. Return the unsupported features.
 
-        Raises ModelUnavailable with what to do about it.
+        Raises ModelUnavailable with a remedy.
         """
         asked = ModelRequest(prompts.PROBE, 'Answer with this JSON object: {"ready": true}', 90, schema=READY)
         completion = await self.fast.complete(asked, meter)
@@ -115,9 +115,9 @@ class OpenAIReasoner:
         return sorted(set(lacks))
 
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
-        """One call, a second one when the reply cannot be read. Raises ModelMisbehaved when none can be read.
+        """Plan with one call, and a second one if the reply is unreadable. Raises ModelMisbehaved if both are.
 
-        Whoever stands by then resolves a follow-up by rules; the question as it stands would find nothing.
+        The fallback then resolves a follow-up by rules. Searching for the unresolved question would find nothing.
         """
         if inquiry.policy.profile is not Profile.QUICK:
             self.trust.start()
@@ -136,15 +136,15 @@ class OpenAIReasoner:
         return _plan(reply, inquiry.question)
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
-        """Batches, some of them at a time; what the model leaves out gets its grade from the retrieval's score.
+        """Grade in concurrent batches. Passages that the model leaves out get a grade from their retrieval score.
 
-        What fits into one batch is graded and found sufficient in one reply, except in the thorough profile: the one
-        who sees a single batch sees all there is. Whatever else there is to decide has a call with tools of its own.
+        Except in the thorough profile, a single batch is graded and judged sufficient or not in one reply, because the
+        model sees all of it. Other decisions have their own call with tools.
         """
         if 0 < len(evidence) <= self._batch and inquiry.policy.profile is not Profile.THOROUGH:
             return await self._grade_with_decision(inquiry, evidence, meter)
         batches = [evidence[start : start + self._batch] for start in range(0, len(evidence), self._batch)]
-        # Together: each alone might pass while all would not.
+        # Admit all at once: each batch alone might fit the budget when all together do not.
         meter.admit(sum(prompts.grade_request(inquiry, batch, room=self._room).tokens for batch in batches))
         gate = asyncio.Semaphore(self._concurrency)
 
@@ -172,7 +172,7 @@ class OpenAIReasoner:
         )
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
-        """One call with tools. A reply that is no decision counts as: go on with what there is."""
+        """Decide with one call with tools. If it is unreadable, answer from relevant evidence or report it missing."""
         relevant = inquiry.library.relevant(inquiry.cutoff)
         left = meter.searches_left
         completion = await self._complete(
@@ -186,10 +186,10 @@ class OpenAIReasoner:
     async def compose(
         self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
     ) -> AsyncGenerator[DraftPart, None]:
-        """One streamed call. Raises ModelMisbehaved when no prose comes: nothing but thoughts, data or white space.
+        """Stream the draft of one call. Raises ModelMisbehaved if there are only thoughts, data or white space.
 
-        On the fast path, the line that says what is missing, or asks back, ends it. Where that line says neither, below
-        an answer, the answer stands.
+        On the fast path, a line that says what is missing or asks back ends the draft. If such a line is empty below an
+        answer, the answer is kept.
         """
         draft = DraftReader(evidence, fast_path=inquiry.fast_path, eager=self.trust.is_believed)
 
@@ -210,7 +210,7 @@ class OpenAIReasoner:
     async def check(
         self, inquiry: Inquiry, claims: Sequence[Claim], evidence: Sequence[Evidence], meter: Meter
     ) -> Sequence[ClaimVerdict]:
-        """One call for all claims. Raises ModelMisbehaved unless the model is believed and judges every claim."""
+        """Check all claims in one call. Raises ModelMisbehaved unless the model is trusted and judges every claim."""
         if not claims:
             return []
         await self._require_trust()
@@ -230,7 +230,7 @@ class OpenAIReasoner:
         evidence: Sequence[Evidence],
         meter: Meter,
     ) -> Sequence[str]:
-        """One call; what cannot be read of the reply is empty. Raises ModelMisbehaved where it is not believed."""
+        """Repair with one call. Unreadable parts are empty. Raises ModelMisbehaved if the model is not trusted."""
         await self._require_trust()
         completion = await self._complete(
             self.endpoint, lambda room: prompts.repair_request(inquiry, draft, failed, evidence, room), meter
@@ -248,7 +248,7 @@ class OpenAIReasoner:
             )
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:
-        """One call. A reply that cannot be read means: complete."""
+        """Return what the answer misses. An unreadable reply counts as complete."""
         completion = await self.endpoint.complete(prompts.critique_request(inquiry, answer), meter)
         reply = json_in(completion.text)
         if not isinstance(reply, dict) or as_flag(reply.get("complete")):
@@ -256,7 +256,7 @@ class OpenAIReasoner:
         return as_text(reply.get("missing"), QUERY_LENGTH)
 
     async def summarise(self, summary: str, turns: Sequence[Turn], meter: Meter) -> str:
-        """One call. Raises ModelMisbehaved when nothing comes."""
+        """Summarise with one call. Raises ModelMisbehaved if the reply is empty."""
         completion = await self.endpoint.complete(prompts.summarise_request(summary, turns), meter)
         text = without_thoughts(completion.text)
         if not text:
@@ -266,7 +266,7 @@ class OpenAIReasoner:
     async def _object(
         self, endpoint: ModelEndpoint, asked: AskedWithin, meter: Meter, *, needs: Sequence[str]
     ) -> dict[str, Any] | None:
-        """Return the JSON object in the reply, asked for a second time where the first cannot be read."""
+        """Return the JSON object in the reply. Ask a second time if the first reply is unreadable."""
         completion = await self._complete(endpoint, asked, meter)
         found = _object_with_keys(json_in(completion.text), needs)
         if found is not None:
@@ -277,7 +277,7 @@ class OpenAIReasoner:
         return _object_with_keys(json_in(completion.text), needs)
 
     async def _complete(self, endpoint: ModelEndpoint, asked: AskedWithin, meter: Meter) -> Completion:
-        """One reply, with less and less evidence while the prompt is longer than the model can read."""
+        """Return one reply. Halve the evidence while the prompt is too long for the model."""
         while True:
             room = self._room_at(endpoint)
             try:
@@ -288,7 +288,7 @@ class OpenAIReasoner:
                 self._room = max(LEAST_ROOM, room // 2)
 
     async def _stream(self, asked: AskedWithin, meter: Meter) -> AsyncGenerator[str, None]:
-        """As ``_complete``; nothing has come of a prompt that was too long."""
+        """Stream a reply like ``_complete``. A prompt that is too long yields no text before the retry."""
         while True:
             room = self._room_at(self.endpoint)
             try:
@@ -303,9 +303,9 @@ class OpenAIReasoner:
                 return
 
     def _room_at(self, endpoint: ModelEndpoint) -> int:
-        """Characters of evidence that a prompt may have: what fits beside the reply in the model's context.
+        """Return the characters of evidence that fit in the model's context with the reply.
 
-        A model that thinks has half of its context for that and for the reply.
+        A reasoning model reserves up to half of its context for reasoning and the reply.
         """
         context, thinks = endpoint.dialect.context, endpoint.dialect.reasons
         if not context:
@@ -323,7 +323,7 @@ def _marked(text: str, inquiry: Inquiry) -> str:
 
 
 async def _together(work: Sequence[Awaitable[T]]) -> list[T]:
-    """All results in order; the first failure ends the others and is raised alone."""
+    """Return all results in order. The first failure cancels the others and is raised alone."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(_await(one)) for one in work]
@@ -337,7 +337,7 @@ async def _await(work: Awaitable[T]) -> T:
 
 
 def _object_with_keys(value: object, keys: Sequence[str]) -> dict[str, Any] | None:
-    """Return the object, if it has one of these keys; a list stands for its only item or the value of the only key."""
+    """Return the object if it has one of these keys. A list is the only key's value, or its first item is used."""
     if isinstance(value, list):
         return {keys[0]: value} if len(keys) == 1 else _object_with_keys(next(iter(value), None), keys)
     return value if isinstance(value, dict) and any(key in value for key in keys) else None

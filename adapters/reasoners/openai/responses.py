@@ -1,7 +1,7 @@
-"""Replies of any compatible server, and the Responses API as a second dialect of requests and replies.
+"""Parsing of replies of any compatible server, and conversion from and to the Responses API.
 
-The client makes its types of what comes without checking it, so every field is read as if it might be anything. The
-rest of this folder speaks chat completions; the functions for the Responses API only change the shape.
+The client builds its types without validation, so every field may have any type. The rest of this folder uses chat
+completions. The functions for the Responses API only convert the shape.
 """
 
 import json
@@ -16,24 +16,24 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def field_of(value: object, name: str) -> Any:
-    """Return a field of an object or of a mapping; None where there is none."""
+    """Return a field of an object or of a mapping, or None."""
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
 
 
 def first_choice(reply: object) -> object:
-    """Return the first choice that is one; None where there is none."""
+    """Return the first valid choice, or None."""
     choices = field_of(reply, "choices")
     found = choices if isinstance(choices, list) else ()
     return next((choice for choice in found if choice is not None and not isinstance(choice, str | int | float)), None)
 
 
 def is_completion(reply: object) -> bool:
-    """Whether this is a chat completion at all."""
+    """Return whether this is a chat completion."""
     return isinstance(field_of(reply, "choices"), list)
 
 
 def text_of(content: object) -> str:
-    """Text, or parts of text, without lone surrogates: nothing that writes UTF-8 can take those."""
+    """Return the text of a content field. Replace lone surrogates, which cannot be encoded as UTF-8."""
     if isinstance(content, list):
         content = "".join(_part(part) for part in content)
     return _SURROGATES.sub("\ufffd", content) if isinstance(content, str) else ""
@@ -46,17 +46,17 @@ def _part(part: object) -> str:
 
 
 def reasoning_of(message: object) -> str:
-    """Return what the model thought, where the server keeps it apart."""
+    """Return the model's reasoning, if the server sends it separately."""
     return text_of(field_of(message, "reasoning_content")) or text_of(field_of(message, "reasoning"))
 
 
 def refusal_of(message: object) -> str:
-    """Return the model's refusal, where the server keeps it apart."""
+    """Return the model's refusal, if the server sends it separately."""
     return text_of(field_of(message, "refusal"))
 
 
 def completion_of(reply: object) -> Completion:
-    """Return a whole reply, of an endpoint that does not stream."""
+    """Return the text and calls of a whole reply."""
     message = field_of(first_choice(reply), "message")
     calls = field_of(message, "tool_calls")
     found = calls if isinstance(calls, list) else []
@@ -73,17 +73,17 @@ def _call(function: object) -> ToolCall:
 
 
 def finish_of(choice: object) -> str:
-    """Why the reply ended; empty while it goes on."""
+    """Return the finish reason. Empty while the reply continues."""
     return str(field_of(choice, "finish_reason") or "")
 
 
 def is_filtered(finish: str) -> bool:
-    """Whether a reply ended because of a content filter, as each vendor says it."""
+    """Return whether a content filter ended the reply, in any vendor's wording."""
     return finish.casefold().startswith(("content_filter", "safety", "prohibited_content", "blocklist"))
 
 
 def usage_of(reply: object) -> tuple[int, int, int, int]:
-    """Tokens read, of them cached, written, and of them thought unseen; 0 where the endpoint does not say."""
+    """Return the tokens read, the cached part, the tokens written, and the reasoning part. 0 if unknown."""
     usage = field_of(reply, "usage")
 
     def count(value: object, name: str) -> int:
@@ -98,14 +98,14 @@ def usage_of(reply: object) -> tuple[int, int, int, int]:
 
 
 def error_in(reply: object) -> object:
-    """Return the error that a reply with status 200 carries or is (vLLM, Mistral); None where there is none."""
+    """Return the error that a reply with status 200 contains or is (vLLM, Mistral), or None."""
     if str(field_of(reply, "object")).casefold() == "error":
         return {name: field_of(reply, name) for name in ("message", "type", "code")}
     return field_of(reply, "error") or None
 
 
 def as_responses(asked: Json) -> Json:
-    """Return a request for chat completions as one for the Responses API."""
+    """Convert a chat completions request to the Responses API."""
     messages = asked["messages"]
     request: Json = {
         "model": asked["model"],
@@ -123,7 +123,7 @@ def as_responses(asked: Json) -> Json:
         case {"type": kind}:
             request["text"] = {"format": {"type": kind}}
     if tools := asked.get("tools"):
-        # Left out, it would be true there, and every optional argument a required one.
+        # The default there is true, which makes every optional argument required.
         request["tools"] = [{"type": "function", "strict": False, **tool["function"]} for tool in tools]
     for name in ("temperature", "tool_choice", "stream"):
         if name in asked:
@@ -132,7 +132,7 @@ def as_responses(asked: Json) -> Json:
 
 
 def as_completion(response: object) -> Json:
-    """Return a whole response as a chat completion."""
+    """Convert a whole response to a chat completion."""
     texts: list[str] = []
     calls: list[Json] = []
     refusal = ""
@@ -151,7 +151,7 @@ def as_completion(response: object) -> Json:
 
 
 async def as_chunks(events: Any) -> AsyncGenerator[Json, None]:
-    """Yield a stream of the Responses API as chunks of a chat completion."""
+    """Convert a stream of the Responses API to chat completion chunks."""
     async for event in events:
         kind = str(field_of(event, "type") or "")
         if kind == "response.output_text.delta":
@@ -180,7 +180,7 @@ def _chunk(delta: Json, finish: str | None = None) -> Json:
 
 
 def parse_completion(body: bytes) -> Json:
-    """Return a body that should be a chat completion. Raises TypeError where it is none."""
+    """Parse the body of a chat completion. Raises TypeError if it is not one."""
     value = json.loads(body)
     if not isinstance(value, dict) or (not is_completion(value) and error_in(value) is None):
         raise TypeError("not a chat completion")
@@ -188,7 +188,7 @@ def parse_completion(body: bytes) -> Json:
 
 
 def as_chunk(body: object) -> object:
-    """Return a whole completion in the shape of one streamed chunk. Raises TypeError where it is none."""
+    """Convert a whole completion to one streamed chunk. Raises TypeError if it is not one."""
     if error_in(body) is not None:
         return body
     if not is_completion(body):

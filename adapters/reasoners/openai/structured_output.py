@@ -1,7 +1,7 @@
-"""Reads what language models send instead of the JSON they were asked for, without ever raising.
+"""Tolerant parser for the JSON of language models. It never raises.
 
-Models put JSON in code fences, talk around it, think aloud before it, leave trailing commas, and send ``"8/10"`` where
-a number was asked for. What can be understood is understood; what cannot is ``None``, and the caller has a default.
+Models put JSON in code fences, add prose or thoughts around it, leave trailing commas, and send ``"8/10"`` instead of a
+number. Unreadable values are ``None``, and the caller has a default.
 """
 
 import json
@@ -10,19 +10,19 @@ from typing import Any
 
 from adapters.reasoners.openai.hidden_text import without_thoughts
 
-MISSING, UNCLEAR = "MISSING:", "UNCLEAR:"  # begin the line that takes an attempted answer's place
+MISSING, UNCLEAR = "MISSING:", "UNCLEAR:"  # begin the line that replaces an answer
 
 _FENCED = re.compile(r"```[a-zA-Z0-9]*[ \t]*\n?(.*?)```", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LITERALS = {"True": "true", "False": "false", "None": "null"}
 _LITERAL = re.compile(r"(?<=[:\[,\s])(True|False|None)(?=\s*[,}\]])")
-_MOST_STARTS = 20  # how many brackets of a long text are tried as the beginning of a JSON value
+_MOST_STARTS = 20  # brackets of a long text that are tried as the start of a JSON value
 _MISSING_LENGTH = 300  # characters
 _UNCLEAR_LENGTH = 1_200
 _FEWEST_READINGS = 2
 _NOTHING = frozenset({"none", "nothing", "n/a", "no", "-", "keywords"})
-_LINE_STARTS = (r"(?:\A|\n)[\s>*_#-]*", r"\n[\s>*_#-]*")  # of the whole text; of what follows its first words
+_LINE_STARTS = (r"(?:\A|\n)[\s>*_#-]*", r"\n[\s>*_#-]*")  # at the start of the text; after its first words
 _INSTEAD = [re.compile(f"{start}({MISSING}|{UNCLEAR})") for start in _LINE_STARTS]
 _BEGUN = "|".join(word[:length] for word in (MISSING, UNCLEAR) for length in range(len(word)))
 _MAY_BE_INSTEAD = [re.compile(rf"{start}(?:{_BEGUN})\Z") for start in _LINE_STARTS]
@@ -31,7 +31,7 @@ _UNQUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|([^"]+)', re.DOTALL)
 
 
 def json_in(text: str) -> dict[str, Any] | list[Any] | None:
-    """Return the JSON object or array in a model's reply, or None when there is none that can be read."""
+    """Return the JSON object or array in a model's reply, or None if none is readable."""
     bare = without_thoughts(text)
     for candidate in (bare, *_FENCED.findall(bare)):
         found = _load_json(candidate.strip())
@@ -52,7 +52,7 @@ def _load_json(text: str) -> dict[str, Any] | list[Any] | None:
 
 
 def _first_value(text: str) -> dict[str, Any] | list[Any] | None:
-    """Return the first readable JSON value in the middle of prose; an object wins over a list like ``[3]``."""
+    """Return the first readable JSON value within prose. Prefer an object to a list like ``[3]``."""
     decoder = json.JSONDecoder(strict=False)
     for version in (text, _mend_json(text)):
         for bracket in "{[":
@@ -68,7 +68,7 @@ def _first_value(text: str) -> dict[str, Any] | list[Any] | None:
 
 
 def _mend_json(text: str) -> str:
-    """Trailing commas and Python's literals put right, outside of strings."""
+    """Fix trailing commas and Python literals outside of strings."""
 
     def outside(match: re.Match[str]) -> str:
         if match.group(1) is None:
@@ -80,7 +80,7 @@ def _mend_json(text: str) -> str:
 
 
 def as_text(value: object, limit: int = 2_000) -> str:
-    """Whatever came, as one stripped text of at most ``limit`` characters; lists are joined with spaces."""
+    """Convert any value to one stripped text of at most ``limit`` characters. Join lists with spaces."""
     if isinstance(value, str):
         return value.strip()[:limit]
     if isinstance(value, bool) or value is None:
@@ -96,7 +96,7 @@ def as_text(value: object, limit: int = 2_000) -> str:
 
 
 def as_texts(value: object, most: int, limit: int = 400) -> tuple[str, ...]:
-    """Whatever came, as at most ``most`` different texts that are not empty."""
+    """Convert any value to at most ``most`` distinct, non-empty texts."""
     items = value if isinstance(value, list) else [value]
     return tuple(dict.fromkeys(text for text in (as_text(item, limit) for item in items) if text))[:most]
 
@@ -116,38 +116,38 @@ def as_number(value: object) -> float | None:
 
 
 def as_flag(value: object) -> bool:
-    """Whether a field's value means yes, however the model wrote it."""
+    """Return whether a field's value means yes, in any form."""
     return value is True or (isinstance(value, str) and value.strip().casefold() in {"true", "yes", "1"})
 
 
 class InsteadFilter:
-    """Finds the line of a streamed text that stands in the answer's place, and holds back what may become one.
+    """Streaming filter for the line that replaces an answer. It holds back text that may become such a line.
 
-    Neither the line nor what comes after it is let through. It says what is missing, or it asks back:
-    ``UNCLEAR: a question | a reading | a reading``, also with each reading on a line of its own.
+    It returns neither the line nor the text after it. The line says what is missing, or it asks back:
+    ``UNCLEAR: a question | a reading | a reading``. Each reading may also be on its own line.
     """
 
     def __init__(self) -> None:
         self._held = ""
-        self._begun = False  # something was let through, so that the next piece begins no line by itself
+        self._begun = False  # some text was returned, so the next piece does not start a line
         self._word = ""
         self._said = ""
 
     @property
     def has_line(self) -> bool:
-        """Whether there is such a line."""
+        """Whether the text has such a line."""
         return bool(self._word)
 
     @property
     def missing_text(self) -> str:
-        """What the line says is missing; empty when it asks back, or says that nothing is."""
+        """What is missing according to the line. Empty if it asks back or says that nothing is missing."""
         if self._word != MISSING or self._first_line.casefold() in _NOTHING:
             return ""
         return self._first_line[:_MISSING_LENGTH]
 
     @property
     def asks(self) -> tuple[str, ...]:
-        """The question back and its readings, where the line has that and at least two readings; else empty."""
+        """The question back and its readings. Empty without a question and at least two readings."""
         if self._word != UNCLEAR:
             return ()
         said = self._said[:_UNCLEAR_LENGTH]
@@ -157,7 +157,7 @@ class InsteadFilter:
 
     @property
     def complete(self) -> bool:
-        """Whether the line has been read to its end."""
+        """Whether the line is complete."""
         said = self._said.lstrip()
         if self._word == UNCLEAR:
             return ("\n" in said and "|" in said.partition("\n")[0]) or len(said) > _UNCLEAR_LENGTH
@@ -168,7 +168,7 @@ class InsteadFilter:
         return self._said.strip().partition("\n")[0].strip(' \r*_."')
 
     def feed(self, piece: str) -> str:
-        """Return what of the text so far may be shown now."""
+        """Add a piece and return the text that can be shown now."""
         if self._word:
             self._said += piece
             return ""
@@ -184,5 +184,5 @@ class InsteadFilter:
         return shown
 
     def rest(self) -> str:
-        """Return what is still held at the end and was no such line after all."""
+        """Return the held-back text at the end, if it did not become such a line."""
         return "" if self.has_line else self._held

@@ -1,7 +1,7 @@
-"""Tools and JSON schemas that a language model decides with, and what its calls mean as actions.
+"""Tools and JSON schemas for a language model, and conversion of its calls to actions.
 
-Models call tools that do not exist, with arguments of the wrong type, or write the call into their text. What can be
-read as an action is one; what cannot is dropped. In the schemas all fields are required, as strict modes want it.
+Models call unknown tools, use wrong argument types, or write calls into their text. Readable calls become actions, and
+others are dropped. All fields in the schemas are required, because strict modes demand it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -81,7 +81,7 @@ REVIEW = _named_schema("review", _object(missing=_TEXT, complete=_FLAG))
 
 
 def with_enough(grades: Json) -> Json:
-    """Return the grades with a word on whether they suffice, said last."""
+    """Return the schema of grades with a final flag that says whether they suffice."""
     properties = grades["schema"]["properties"]
     return _named_schema("grades_with_decision", _object(**properties, enough=_FLAG))
 
@@ -104,7 +104,7 @@ ask_user(question, options): ask the person which reading is meant."""
 
 
 def tools_for(bases: Sequence[str]) -> tuple[dict[str, Any], ...]:
-    """Return the tools, with the bases offered by name."""
+    """Return the tools, with the names of the bases as choices."""
     base: dict[str, Any] = {"type": "string", "description": "Search this base only. Leave out to search all."}
     if bases:
         base["enum"] = list(bases)
@@ -149,7 +149,7 @@ def tools_for(bases: Sequence[str]) -> tuple[dict[str, Any], ...]:
 
 
 def decision_in(completion: Completion, bases: Sequence[str]) -> Decision | None:
-    """Return what a reply to the deciding step means; None when it means nothing that can be read."""
+    """Return the decision in a reply, or None if it has none."""
     written = json_in(completion.text) if not completion.calls else None
     calls = list(_native_calls(completion)) or list(_calls_in_text(written))
     actions = tuple(
@@ -166,7 +166,7 @@ def decision_in(completion: Completion, bases: Sequence[str]) -> Decision | None
 
 
 def _missing_text(completion: Completion, written: object, actions: Sequence[SearchAction]) -> str:
-    """Return what is missing in the model's words, else what it wants to look for."""
+    """Return what is missing in the model's words, or its queries."""
     if isinstance(written, dict) and (said := as_text(written.get("missing"), QUERY_LENGTH)):
         return said
     said = "" if written is not None else " ".join(without_thoughts(completion.text).split())
@@ -182,7 +182,7 @@ def _native_calls(completion: Completion) -> Iterable[tuple[str, dict[str, Any]]
 
 
 def _calls_in_text(value: object) -> Iterable[tuple[str, dict[str, Any]]]:
-    """Yield calls written in the text as JSON, in the shapes that models use."""
+    """Yield calls that the text has as JSON, in any common shape."""
     if isinstance(value, dict):
         inner = next((value[key] for key in ("calls", "tool_calls", "tools") if isinstance(value.get(key), list)), None)
         items = [value] if inner is None else inner
@@ -220,7 +220,7 @@ def _search_action(name: str, arguments: dict[str, Any], bases: Sequence[str]) -
 
 
 def _base(name: str, bases: Sequence[str]) -> str | None:
-    """Return the base that is meant. A name that nobody has stays as it is: the search will say so to the model."""
+    """Return the named base. An unknown name is kept, so that the search can tell the model that it does not exist."""
     if name in bases:
         return name
     known = {base.casefold(): base for base in bases}

@@ -1,7 +1,7 @@
-"""Whether a model's checks are believed: twelve control claims, whose labels are known, put to it once.
+"""Trust in a model's checks, tested once with twelve control claims with known labels.
 
-The result holds for one endpoint, model and prompt, and is kept by them. Until it is known, and where the model calls
-false claims supported (it nods) or true ones not (it refuses), its checks are not believed.
+The result is stored per endpoint, model and prompt. The checks are not trusted before there is a result, or if the
+model calls too many false claims supported or too many true claims unsupported.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ _SUPPORTS = {
 
 
 def numbered(entries: object, count: int) -> dict[int, dict[str, Any]]:
-    """Return the entries of a reply by their number ``n``; where none has one, by their place."""
+    """Return the entries of a reply by their number ``n``, or by position if numbers are missing."""
     found = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
     numbers = [as_number(entry.get("n")) for entry in found]
     if None in numbers and len(found) == count:
@@ -48,7 +48,7 @@ def numbered(entries: object, count: int) -> dict[int, dict[str, Any]]:
 
 
 def verdicts_in(reply: dict[str, Any], claims: Sequence[Claim]) -> list[ClaimVerdict]:
-    """Return a verdict for each claim. Raises ModelMisbehaved when one has none."""
+    """Return a verdict for each claim. Raises ModelMisbehaved if one is missing."""
     entries = numbered(reply.get("verdicts"), len(claims))
     return [_verdict(claim, entries.get(n, {})) for n, claim in enumerate(claims, 1)]
 
@@ -64,9 +64,9 @@ def _verdict(claim: Claim, entry: dict[str, Any]) -> ClaimVerdict:
 
 log = logging.getLogger(__name__)
 
-MOST_WRONG = 1  # of the true claims, and of the false ones
-LONGEST_WAIT = 15.0  # seconds that an answer waits for a control run that has begun
-# A model that fails in these ways has answered: it cannot judge.
+MOST_WRONG = 1  # most wrong verdicts on true claims, and on false ones
+LONGEST_WAIT = 15.0  # seconds that an answer waits for a running control test
+# A model that fails in these ways cannot judge. Other failures are not its verdict.
 _NO_JUDGE = frozenset(
     {ModelFailure.MALFORMED, ModelFailure.CONTENT_FILTER, ModelFailure.REFUSED_TEXT, ModelFailure.LENGTH}
 )
@@ -75,7 +75,7 @@ _FILE = Path(__file__).with_name("control_claims.json")
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A claim, its evidence, and whether the evidence supports it."""
+    """Control claim, its evidence, and whether the evidence supports it."""
 
     claim: str
     evidence: str
@@ -84,22 +84,22 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class ControlResult:
-    """How many control claims a model judged rightly, and whether its checks are believed for it."""
+    """Number of control claims that a model judged correctly, and whether its checks are trusted."""
 
     right: int
     of: int
     believed: bool
 
     def __str__(self) -> str:
-        """Say it for a diagnosis."""
+        """Return the result for a diagnosis."""
         return f"{self.right} of {self.of} control claims judged rightly"
 
 
 class Trust:
-    """Decides once whether the checks of one model are believed. ``close`` it at the end."""
+    """Test of whether one model's checks are trusted. ``close`` it at the end."""
 
     def __init__(self, endpoint: ModelEndpoint, model: str, records: VerifierRecords | None = None) -> None:
-        """Ask this endpoint; ``records`` keep the result beyond this process."""
+        """Test this endpoint. ``records`` store the result beyond this process."""
         self._endpoint = endpoint
         self._key = f"{model} {_prompt_version()}"
         self._records = records
@@ -107,18 +107,18 @@ class Trust:
         self._running: asyncio.Task[ControlResult] | None = None
 
     def start(self) -> None:
-        """Begin to find out in the background, unless it is known or under way."""
+        """Start the test in the background, unless it is running or has a result."""
         if self._result is None and (self._running is None or self._running.done()):
             self._running = asyncio.create_task(self.result())
             self._running.add_done_callback(_note_failure)
 
     @property
     def is_believed(self) -> bool:
-        """Whether it is known by now that the checks are believed."""
+        """Whether there is already a result, and it says that the checks are trusted."""
         return self._result is not None and self._result.believed
 
     async def believed(self) -> bool:
-        """Return whether the checks are believed; False where it is not known in time. Raises ModelUnavailable."""
+        """Return whether the checks are trusted, or False without a result in time. Raises ModelUnavailable."""
         if self._result is not None:
             return self._result.believed
         self.start()
@@ -130,7 +130,7 @@ class Trust:
             return False
 
     async def result(self, *, again: bool = False) -> ControlResult:
-        """Return the kept result, else put the control claims to the model, ``again`` in any case.
+        """Return the stored result, or test the model. With ``again``, always test it.
 
         Raises ModelUnavailable.
         """
@@ -144,7 +144,7 @@ class Trust:
         return self._result
 
     async def close(self) -> None:
-        """End what runs in the background."""
+        """Cancel the background test."""
         if self._running is not None:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
@@ -168,7 +168,7 @@ class Trust:
 
 @lru_cache(maxsize=1)
 def control_claims() -> tuple[Control, ...]:
-    """Return the control claims of ``control_claims.json``; its label is supported, contradicted or not stated."""
+    """Return the control claims of ``control_claims.json``. Labels are supported, contradicted or not stated."""
     rows = json.loads(_FILE.read_text(encoding="utf-8"))
     return tuple(Control(row["claim"], row["evidence"], row["label"] == "supported") for row in rows)
 
@@ -184,7 +184,7 @@ def _note_failure(task: asyncio.Task[ControlResult]) -> None:
 
 
 class _SystemClock(Clock):
-    """The machine's clock, for work beside any inquiry."""
+    """System clock for work outside an inquiry."""
 
     def now(self) -> datetime:
         return datetime.now(UTC)

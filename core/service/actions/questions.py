@@ -62,9 +62,9 @@ class QuestionActions:
     audit: Audit
 
     async def stop(self, question: QuestionState, person: Person, is_admin: IsAdmin) -> None:
-        """Request that this question stops; what was found so far is offered. Only thread and message are needed.
+        """Request that this question stops, so that its findings are offered. Only its thread and message are needed.
 
-        Raises NotFound when nobody works on it any more. Raises Denied, and records it, if this person may not stop it.
+        Raises NotFound when nobody works on it. Raises Denied, and records it, if this person may not stop it.
         """
         state = await self.message_states.read(question)
         if state is None or not state.is_worked_on:

@@ -55,7 +55,7 @@ class KeptJobCard(Record, place="{platform}/kb/{person}", subject="job-{job}"):
     message: str = ""
     closed: bool = False  # the platform accepts no direct message from us there
     words: CardLines | None = None  # shown below every state
-    cancel: str = ""  # the kept command that ends the job
+    cancel: str = ""  # the stored command that cancels the job
 
     @property
     def asker(self) -> str:
@@ -117,7 +117,7 @@ class JobCards:
             card = await self._read(self._blank(update.job, update.person))
             if card.over:
                 await _logged(self._show_last_state(card))
-            else:  # it was forgotten with its person
+            else:  # it was deleted with its person's data
                 await self._mark_shown(card)
 
     async def close(self) -> None:
@@ -129,7 +129,7 @@ class JobCards:
     # --- the first message
 
     async def post(self, job: JobSummary, caller: Caller) -> bool:
-        """Post the card of an accepted job directly; return False if the person takes no direct message of ours."""
+        """Post the card of an accepted job; return False if the person accepts no direct message from us."""
         card = replace(self._blank(job.id, caller.person.id), state=job, target=caller.reply_target)
         try:
             await self._post(card)
@@ -145,15 +145,15 @@ class JobCards:
     async def take_message(
         self, job: JobSummary, caller: Caller, message: str, *, words: Sequence[Line] = (), cancel: str = ""
     ) -> None:
-        """Take this message, which shows the job already, as its card; show what has changed since.
+        """Use this message, which already shows the job, as its card, and show later changes.
 
-        ``words`` are shown below every state; ``cancel`` is the kept command that ends the job.
+        ``words`` are shown below every state; ``cancel`` is the stored command that cancels the job.
         """
         card = replace(self._blank(job.id, caller.person.id), target=caller.reply_target, message=message)
         await self._placed(replace(card, words=CardLines(tuple(words)), cancel=cancel), job)
 
     async def renew_token(self, job_id: str, person: str, token: str, interaction: str) -> None:
-        """Renew the token under which the card can be edited: this person pressed a button on it."""
+        """Renew the token that allows edits of the card, after this person pressed a button on it."""
         card = await self._read(self._blank(job_id, person))
         if card.target is not None:
             target = replace(card.target, token=token, message=interaction)
@@ -289,7 +289,7 @@ class JobCards:
             log.warning("card_not_posted", extra={"job": kept.job, "reason": str(refusal)})
             return await self._messages.post(kept, key, plain=True)
 
-    # --- what is stored
+    # --- stored state
 
     async def keep(self, card: KeptJobCard) -> KeptJobCard:
         """Store these fields of a card before it is shown; return the whole card. Raises StoreUnavailable.

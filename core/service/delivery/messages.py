@@ -214,7 +214,7 @@ class AnswerMessages(Generic[Payload]):
                 await asyncio.sleep(pause)
         return await call()
 
-    # --- what is kept
+    # --- stored messages
 
     @property
     def _known(self) -> frozenset[str]:
@@ -274,7 +274,7 @@ class AnswerMessages(Generic[Payload]):
         except CallRefused as refused:
             log.warning("not_removed", extra={"reason": str(refused)})
 
-    # --- where
+    # --- place
 
     async def _settle_place(self) -> None:
         """Find or create the place once; later attempts and reopenings use the same."""

@@ -53,7 +53,7 @@ class Pacing:
         self._is_over = False
 
     def request(self) -> None:
-        """Show what is new when its time has come, together with what else is new by then."""
+        """Show what is new once the pause is over, together with later updates."""
         self._has_news = True
         if not self._is_over and (self._waiting is None or self._waiting.done()):
             self._waiting = asyncio.create_task(self._edit_when_due())

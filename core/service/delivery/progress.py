@@ -46,7 +46,7 @@ class Progress(Generic[Payload]):
         """Return the progress as a message."""
         return self._renderer.progress(self.work, self._messages.place)
 
-    # --- what is new
+    # --- updates
 
     def step(self, step: Step) -> None:
         """Show or replace a step of the timeline."""

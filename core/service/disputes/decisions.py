@@ -1,6 +1,6 @@
-"""What an admin decides between two sources that differ: proposed once, kept as a short document, cited from then on.
+"""Admins' decisions between two sources that differ: proposed once, stored as a short document, and then cited.
 
-A decision's source names the two statements that it is about. It settles them only as long as both say the same.
+A decision's source names the two statements that it is about. It settles them only while both stay the same.
 """
 
 import uuid
@@ -23,13 +23,13 @@ LETTERS = "ab"
 
 @dataclass(frozen=True, slots=True)
 class DisputeReports:
-    """Puts disputes before the admins who may read both sources."""
+    """Sends disputes to the admins who may read both sources."""
 
     proposal_store: ProposalStore
     clock: Clock
 
     async def report(self, question: str, sides: Sequence[DisputedSource], person: Person) -> None:
-        """Keep a proposal to decide between two sources. Raises AlreadyDone if there is or was one, and Busy."""
+        """Propose a decision between two sources. Raises AlreadyDone if one is or was proposed, and Busy."""
         source = decision_source(sides)
         name = _proposal_id(source)
         if await self.proposal_store.proposal(name) is not None:
@@ -44,7 +44,7 @@ class DisputeReports:
 
 
 async def withdraw_decision(proposal_store: ProposalStore, source: str) -> None:
-    """Let a dispute be decided again whose decision was removed; nothing for the source of another document."""
+    """Reopen a dispute whose decision was removed. Ignores sources of other documents."""
     if source.startswith(DECISION):
         await proposal_store.reopen(_proposal_id(source))
 
@@ -54,7 +54,7 @@ def _proposal_id(source: str) -> str:
 
 
 def disputed_sources(trace: Iterable[TracedEvent]) -> tuple[DisputedSource, ...]:
-    """Return the two sources that differ in the answer that a trace ended with; nothing where none do."""
+    """Return the two sources that differ in the answer that ended a trace; empty if none do."""
     answers = [one.event.answer for one in trace if isinstance(one.event, AgentCompleted)]
     return _sides_of(answers[-1]) if answers else ()
 
@@ -79,26 +79,26 @@ def _mark(side: DisputedSource) -> str:
 
 
 def decision_source(sides: Iterable[DisputedSource]) -> str:
-    """Return the source of the document that decides between these, in any order."""
+    """Return the source of the document that decides between these sides, in any order."""
     return DECISION + " ".join(sorted(map(_mark, sides)))
 
 
 def settles(source: str, sides: Iterable[DisputedSource]) -> bool:
-    """Return whether the decision of this source is about these, each of which may be the decision itself."""
+    """Return whether a decision with this source is about these sides. A side may be the decision itself."""
     marks = source.removeprefix(DECISION).split()
     return source.startswith(DECISION) and all(side.source == source or _mark(side) in marks for side in sides)
 
 
 def decision_text(text: str) -> str:
-    """Return what was decided, of the text of a decision, without by whom and when."""
+    """Return the decision from its document's text, without the line that says who approved it and when."""
     return text.partition("\n\n")[2] or text
 
 
 def decide(proposal: Proposal, ruling: str, by: Person, at: datetime) -> Proposal:
-    """Return the proposal with the document that says which side is right, in the base of the sides that it holds.
+    """Return the proposal with the document that states which side is right, in the base of the chosen sides.
 
-    ``ruling`` is a, b, or both with words that say when each holds. Raises DocumentRejected where it is none of these.
-    Sides of several bases leave the base empty: its readers would read what was in another.
+    ``ruling`` is a, b, or both with words that say when each applies. Raises DocumentRejected if it is none of these.
+    If the sides are in several bases, the base stays empty, because its readers would read text from another base.
     """
     which, _, when = ruling.strip().partition(" ")
     held = {"a": proposal.sides[:1], "b": proposal.sides[1:], "both": proposal.sides}.get(which.casefold(), ())
@@ -107,7 +107,7 @@ def decide(proposal: Proposal, ruling: str, by: Person, at: datetime) -> Proposa
         raise DocumentRejected("Two sources differ here.", remedy=f"Approve {ways}.")
     approved = f"Approved on {at:%Y-%m-%d} by {by.name or 'an admin'}, where two sources differed."
     said = [held[0].says] if len(held) == 1 else [*(f"{side.title}: {side.says}" for side in held), when.strip()]
-    topic = proposal.text.rstrip(" ?")  # what a document asks, it does not state
+    topic = proposal.text.rstrip(" ?")  # a title that asks states nothing
     text = "\n\n".join((f"# {topic}", approved, *said))
     bases = {side.base for side in held}
     return replace(proposal, title=topic, text=text, base=held[0].base if len(bases) == 1 else "")

@@ -1,7 +1,7 @@
-"""Two current sources that give different values for the same thing: found by comparing what they state.
+"""Detection of two current sources that give different values for the same thing.
 
-Made to be right rather than complete. Two statements are of the same thing when all words that say what they are about
-are the same, and exactly one value differs. A word more on one side may be a period, a region or a group.
+It prefers precision over recall. Two statements are about the same thing if all their words except the values match,
+and exactly one value differs. An extra word on one side may be a period, a region or a group.
 """
 
 import re
@@ -18,25 +18,25 @@ from core.service.disputes.statements import Statement, Word, statements_of, ste
 from core.values import Kind, Value
 from core.values.arithmetic import same
 
-ABOUT_IT = 0.3  # of the words of the question, those that both statements have
-FEWEST = 2  # words that both have, or one that the question has as well
+ABOUT_IT = 0.3  # share of the question's words that both statements have
+FEWEST = 2  # words that both share; one is enough if it is in the question
 PREFIX = 5  # letters that a verb and its noun share
 MOST_PASSAGES = 40
 MOST_FILLER = 3  # words of a name, a place or a tool
 _WHO = re.compile(r"(?i)^\W*(?:who|whose|wer|wem|wessen|qui|quién)\b")
 _WHERE = re.compile(r"(?i)^\W*(?:where|wo|wohin|où|dónde|(?:in|at|on|from|to) (?:which|what)|in welche[rmn]?)\b")
 _WHICH = re.compile(r"(?i)^\W*(?:\w+ )?(?:which|what|welche[rsmn]?|was|womit|quel\w*|cuál|qué)\b")
-# A question that "not" does not answer.
+# Questions that "not" does not answer.
 _HOW_MUCH = re.compile(
     r"(?i)^\W*(?:how \w+|when|wie ?(?:viel\w*|lange?|oft|hoch|groß|weit)|wann|combien|quand|cuánt\w*)\b"
 )
-# What several names may be right for: members, offers, what is possible.
+# Words after which several names may be right: members, offers, options.
 _OF_MANY = re.compile(
     r"(?i)\b(?:supports?|supported|can|may|also|offers?|provides?|includ\w+|works?|contribut\w+|members?|wrote|written"
     r"|unterstütz\w+|kann|können|darf|dürfen|auch|bietet|gehör\w+|arbeite\w+|mitglied\w*)\b"
 )
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-# What kind of document a title names: another kind is no other subject.
+# Kinds of documents in titles. A different kind is not a different subject.
 _KINDS = frozenset(
     """guide handbook manual policy rules list page faq notes overview plan info book table sheet docs documentation
     reference runbook readme terms letter news calendar config setup process policies guidelines regulations report
@@ -46,7 +46,7 @@ _KINDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Two statements that cannot both hold. ``dated`` is whether their dates say which is the newer."""
+    """Two statements that cannot both be true. ``dated`` is whether their dates say which is newer."""
 
     newer: Statement
     older: Statement
@@ -59,7 +59,7 @@ class Disagreement:
 
 
 def find_disagreement(question: str, answer: Answer, library: EvidenceLibrary) -> Disagreement | None:
-    """Return the plainest disagreement of the sources of an answer with what else was found; None without one.
+    """Return the clearest disagreement of an answer's sources with the other evidence; None without one.
 
     ``library`` holds only what the asker may read.
     """
@@ -100,7 +100,7 @@ def _ordered(pair: tuple[Statement, Statement]) -> Disagreement:
 
 
 def disagree(question: str, one: Statement, other: Statement, asked: frozenset[str]) -> bool:
-    """Return whether two statements of different documents answer a question, each with another value."""
+    """Return whether two statements of different documents answer a question with different values."""
     if not _are_alike(one, other) or not _answer(one, other, asked) or _are_siblings(one, other):
         return False
     values = _different_figures(one, other)
@@ -113,13 +113,13 @@ def disagree(question: str, one: Statement, other: Statement, asked: frozenset[s
     mine, theirs = _left_over(one, other, asked), _left_over(other, one, asked)
     if not mine and not theirs:
         return differs == 1
-    if not (mine and theirs):  # a name that the other's title has as well
+    if not (mine and theirs):  # a name that is also in the other's title
         mine, theirs = _left_over(one, other, asked, strictly=True), _left_over(other, one, asked, strictly=True)
     return not differs and _other_name(question, one, mine, other, theirs)
 
 
 def _are_alike(one: Statement, other: Statement) -> bool:
-    """Return whether both set the same kind of limit, for the same time and relation: "at most", "per month", "our"."""
+    """Return whether both have the same kind of limit, rate and relation: "at most", "per month", "our"."""
     if one.relation and other.relation and one.relation != other.relation:
         return False
     same_rate = not (one.rates and other.rates) or one.rates == other.rates
@@ -127,7 +127,7 @@ def _are_alike(one: Statement, other: Statement) -> bool:
 
 
 def _answer(one: Statement, other: Statement, asked: frozenset[str]) -> bool:
-    """Return whether both speak of what was asked."""
+    """Return whether both are about what was asked."""
     shared = one.stems & other.stems
     near = shared | ((one.stems | one.context) & (other.stems | other.context))
     if len(shared) < FEWEST and not shared & asked:
@@ -136,7 +136,7 @@ def _answer(one: Statement, other: Statement, asked: frozenset[str]) -> bool:
 
 
 def _of_one_row(one: Statement, other: Statement, asked: frozenset[str]) -> bool:
-    """Return whether cells are of the same row and column, and a sentence speaks of all that a row is named by."""
+    """Return whether cells are of one row and column, or a sentence has all words that name the row and its column."""
     if one.row and other.row:
         return one.key == other.key and one.column == other.column
     prose, row = (other, one) if one.row else (one, other)
@@ -147,7 +147,7 @@ def _of_one_row(one: Statement, other: Statement, asked: frozenset[str]) -> bool
 
 
 def _left_over(one: Statement, other: Statement, asked: frozenset[str], *, strictly: bool = False) -> tuple[int, ...]:
-    """Return the places of the words of one statement that the other and, unless ``strictly``, its title lack."""
+    """Return the positions of words that the other statement lacks and, unless ``strictly``, so does its title."""
     known = other.stems if strictly else other.stems | other.context
     terse = (one.row or other.row) and not strictly
     return tuple(
@@ -170,7 +170,7 @@ _NOT_COMPARABLE = (None, None)
 
 
 def _different_figures(one: Statement, other: Statement) -> tuple[Value | None, Value | None] | tuple[()]:
-    """Return the one pair of values that differ; nothing where none do, ``_NOT_COMPARABLE`` otherwise."""
+    """Return the one pair of values that differ, () if none do, otherwise ``_NOT_COMPARABLE``."""
     ours, others = one.figures, other.figures
     if len(ours) != len(others):  # "one reviewer" beside "two reviewers"
         ours, others = ours or one.ones, others or other.ones
@@ -201,11 +201,11 @@ def _of_one_kind(one: Value, other: Value) -> bool:
 
 
 def _other_name(question: str, one: Statement, mine: Sequence[int], other: Statement, theirs: Sequence[int]) -> bool:
-    """Return whether the statements differ in one name, place or tool alone, which the question asks for."""
+    """Return whether the statements differ only in one name, place or tool that the question asks for."""
     if not (_is_run(mine) and _is_run(theirs)) or min(mine) < one.lead or min(theirs) < other.lead:
         return False
     if one.language == "en" and not any(_is_plain(word) for word in one.said if word.stem in other.stems):
-        return False  # they share a name, and say different things of it
+        return False  # they share a name but say different things about it
     if _OF_MANY.search(one.quote) or _OF_MANY.search(other.quote):
         return False
     names = [[word for word in side.said if word.at in places] for side, places in ((one, mine), (other, theirs))]
@@ -225,7 +225,7 @@ def _is_run(places: Sequence[int]) -> bool:
 
 
 def _are_siblings(one: Statement, other: Statement) -> bool:
-    """Return whether two documents are of one kind, each for its own country, team, year or product."""
+    """Return whether two documents are of one kind but for another country, team, year or product."""
     mine, theirs = one.source.passage, other.source.passage
     ways = PurePosixPath(mine.source), PurePosixPath(theirs.source)
     if ways[0].name == ways[1].name and ways[0].parent != ways[1].parent:
@@ -240,7 +240,7 @@ def _are_siblings(one: Statement, other: Statement) -> bool:
 
 
 def _is_other_of_kind(one: str, other: str) -> bool:
-    """Return whether two titles name two of a kind: two countries' guides, leave for crews and leave for the office."""
+    """Return whether two titles name two of a kind: guides of two countries, leave for crews and for the office."""
     mine, theirs = (re.findall(r"\w+", title.casefold()) for title in (one, other))
     own, others = set(mine) - set(theirs) - _KINDS - STOPWORDS, set(theirs) - set(mine) - _KINDS - STOPWORDS
     if (set(mine) & set(theirs)) - _KINDS - STOPWORDS:

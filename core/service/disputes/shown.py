@@ -1,4 +1,4 @@
-"""A dispute in an answer: both values with date and place, the newer first, above what else the answer says."""
+"""Disputes in answers: both values with date and place, the newer first, above the rest of the answer."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ from core.service.disputes.decisions import DECISION, decision_text, settles
 from core.service.disputes.detection import Disagreement, find_disagreement
 from core.service.disputes.statements import Statement
 
-SECONDS = 3.0  # that comparing may hold an answer up at most
+SECONDS = 3.0  # the longest delay of an answer
 MOST_QUOTED = 300  # characters
 
 log = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """How a dispute is said. ``newer``, ``older`` and ``says`` take the title of a source with its date and place."""
+    """The phrases for a dispute. ``newer``, ``older`` and ``says`` take a source's title with its date and place."""
 
     differ: str
     undated: str
@@ -73,9 +73,9 @@ _WORDINGS = {
 
 
 async def with_dispute(run: Run, event: AgentEvent) -> AgentEvent:
-    """Say first in an answer what its sources contradict; return any other event as it is.
+    """Return an answer with a contradiction of its sources stated first; any other event unchanged.
 
-    An answer never fails over this: what goes wrong, or takes too long, is logged, and the answer stays as it was.
+    An error or a timeout is logged, and the answer stays as it was.
     """
     if not isinstance(event, AgentCompleted) or event.answer.outcome is not Outcome.ANSWERED:
         return event
@@ -96,7 +96,7 @@ async def with_dispute(run: Run, event: AgentEvent) -> AgentEvent:
 
 
 def _compare(question: str, answer: Answer, library: EvidenceLibrary) -> Disagreement | Evidence | None:
-    """Return the plainest disagreement that nobody decided, else a decision that the answer does not cite."""
+    """Return the clearest undecided disagreement, otherwise a decision that the answer does not cite."""
     everything = (*library.items, *(Evidence(0, hit, "") for hit in library.further))
     decisions = [item for item in everything if item.passage.source.startswith(DECISION)]
     decided: Evidence | None = None
@@ -123,7 +123,7 @@ def _side(statement: Statement) -> DisputedSource:
 
 
 def _with_decision(run: Run, answer: Answer, decision: Evidence) -> Answer:
-    """Return the answer, with what an admin decided between its source and another one said first."""
+    """Return the answer below an admin's decision between its source and another one."""
     citations = list(answer.citations)
     text = decision_text(decision.passage.text)
     number, wording = _cited(run, decision, text, citations), _WORDINGS[language_of(run.inquiry.question)]
@@ -141,7 +141,7 @@ def _shown(run: Run, answer: Answer, found: Disagreement) -> Answer:
 
 
 def _headed(run: Run, answer: Answer, citations: list[Citation], said: str, quoted: tuple[str, ...]) -> Answer:
-    """Return the answer below what is said first, without paragraphs that only repeat what that quotes."""
+    """Return the answer below ``said``, without paragraphs that only repeat its quotes."""
     items = [item for one in citations if (item := run.inquiry.library.get(one.evidence)) is not None]
     safe = without_foreign_links(said, source_links(run.inquiry.library, items, run.deps.link_hosts))
     rest = _without_repeated(answer.text, quoted)
@@ -149,7 +149,7 @@ def _headed(run: Run, answer: Answer, citations: list[Citation], said: str, quot
 
 
 def dispute_text(dispute: Dispute, citations: list[Citation], language: str) -> str:
-    """Say both values, the newer first, each with the title, date and place of its source."""
+    """Return both values, the newer first, each with the title, date and place of its source."""
     wording = _WORDINGS[language]
     by_number = {one.n: one for one in citations}
     leads = (wording.newer, wording.older) if dispute.dated else (wording.says, wording.says)
@@ -175,7 +175,7 @@ def _clipped(quote: str) -> str:
 
 
 def _cited(run: Run, source: Evidence, text: str, citations: list[Citation]) -> int:
-    """Return the number of the citation of a passage, which is added for this text of it where there is none."""
+    """Return the number of a passage's citation. Adds one that quotes ``text`` if there is none."""
     for one in citations:
         if one.passage == source.passage.id:
             return one.n
@@ -185,7 +185,7 @@ def _cited(run: Run, source: Evidence, text: str, citations: list[Citation]) -> 
 
 
 def _in_library(run: Run, item: Evidence) -> Evidence:
-    if not item.id:  # found behind what was looked at
+    if not item.id:  # found, but not yet part of the evidence
         library, added = run.inquiry.library.add([item.hit], run.inquiry.standalone)
         run.update(library=library)
         return added[0]
@@ -193,7 +193,7 @@ def _in_library(run: Run, item: Evidence) -> Evidence:
 
 
 def _without_repeated(text: str, said: tuple[str, ...]) -> str:
-    """Return the paragraphs of an answer that are not just a quote of what the dispute quotes already."""
+    """Return an answer without the paragraphs that only repeat what the dispute quotes."""
     known = [" ".join(words(one)).casefold() for one in said]
     kept = [
         part

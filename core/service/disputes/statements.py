@@ -1,4 +1,4 @@
-"""Statements of a passage: what each says of what, its values, whether it denies, and what keeps it out of disputes."""
+"""Statements of a passage: subject, values, negation, and what keeps a statement out of disputes."""
 
 import re
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ from core.model.text import STOPWORDS, snowball, words
 from core.values import Kind, Value, values_in
 from core.values.units import UNITS
 
-PARTICIPLE = 6  # letters of a German stem, from which its "ge" is taken for a prefix
+PARTICIPLE = 6  # letters from which a German stem's "ge" counts as a prefix
 _SNOWBALL = {"en": "english", "de": "german", "fr": "french", "es": "spanish"}
-# Words that carry no subject of their own: light verbs, quantifiers, limits, permission.
+# Words that name no subject: light verbs, quantifiers, limits, permission.
 _LIGHT = frozenset(
     """employ possible maximum minimum max currently all each every per allow allowed permit permitted entitled limit
     limited receive received pay paid charge charged use used uses keep kept hold held holds take takes place placed
@@ -41,7 +41,7 @@ _AT_LEAST = re.compile(
     r"(?i)\b(?:at least|no less than|not less than|no fewer than|minimum|or more|mindestens|wenigstens|au moins"
     r"|al menos)\b"
 )
-# What is no rule in force: an example, a proposal, a wish, a question.
+# Text that states no rule in force: an example, a proposal, a wish, a question.
 _UNREAL = re.compile(
     r"(?i)\b(?:for example|for instance|e\. ?g|example|samples?\b[^.:\n]{0,30}:|suppose|imagine|say|template"
     r"|exercise|hypothetical\w*"
@@ -52,14 +52,14 @@ _UNREAL = re.compile(
     r"|vielleicht|eventuell|diskutiert|exemple|propos\w+|brouillon|ejemplo|propuesta|borrador)(?!\w)|\?\s*$"
 )
 _APART = re.compile(r"(?i)\b(?:samples?|archive|archiv)\b")  # in a title
-# What holds under a condition or apart from the rule.
+# Conditions and exceptions.
 _LIMITED = re.compile(
     r"(?i)\b(?:unless|except\w*|only if|only when|only for|only on|only be|if|when|whenever|as long as|provided"
     r"|other than"
     r"|apart from|for orders over|emergenc\w+|nur|sofern|falls|wenn|solange|außer|ausgenommen|ausnahm\w*|im notfall"
     r"|in vertretung|vertretungsweise|ab einem|ab einer|sauf|à moins|salvo|excepto)\b"
 )
-# What does not hold any more, or says what replaced it.
+# Text that is out of date, or says what replaced it.
 _PAST = re.compile(
     r"(?i)\b(?:superseded|archived|deprecated|obsolete|outdated|no longer|previous(?:ly)?|former(?:ly)?|used to|old"
     r"|historical\w*|replac\w+|instead of|in place of|was raised|raised from|lowered from|increased from|changed from"
@@ -68,7 +68,7 @@ _PAST = re.compile(
     r"|überholt|erhöht|gesenkt|umgezogen|statt (?:frau|herr|bisher|der|des|wie)|anstelle|remplac\w+|ancien\w*|antigu\w+"
     r"|sustituy\w+|anterior\w*)\b"
 )
-# What a document says of itself: its owner, when it was read through.
+# Statements of a document about itself: its owner, when it was reviewed.
 _META = re.compile(
     r"(?i)^\W*(?:(?:(?:\w+ )?owner|author|editor|chair|excused|apologies|questions|contact|minutes|responsible"
     r"|status|date|programme|(?:written|approved|decided|checked|kept|maintained)(?: by)?"
@@ -76,7 +76,7 @@ _META = re.compile(
     r"|(?:last \w+|updated|reviewed|changed)\b|zuletzt \w+)"
 )
 _WORD = re.compile(r"[^\W_]+(?:[.'’/][^\W_]+)*|`[^`]+`")
-# What was once, of which there may be several, and what a day's reader counts from: "lasted", "this quarter".
+# Single events, and times relative to the day of reading: "lasted", "this quarter".
 _ONCE = re.compile(
     r"(?i)\b(?:came|attended|lasted|sold|joined|took|spent|visited|happened|it used|(?:this|last|next) (?:week|month"
     r"|quarter|year|time|sprint|season)|yesterday|tomorrow|tonight|dauerte\w*|kamen?|verkauft\w*|nahm\w* teil"
@@ -87,7 +87,7 @@ _STEP = re.compile(
     r"(?i)^\W*(?:\d+[.)]\s|(?:step|schritt|étape|paso) \d|(?:(?:then|first|next|now|finally),? )?(?:wait|press|click"
     r"|create|run|open|install|enter|choose|select|repeat|add|set|start|restart|type)\b(?! is| are))"
 )
-# A line that states nothing: an image, or words that lead in to what follows.
+# Lines that state nothing: an image, or an introduction to what follows.
 _UNSTATED = re.compile(r"^\W*!\[|:\W*$")
 _RELATIONS = frozenset(
     """before after during while inside outside with without our their his her my your first second third other another
@@ -112,9 +112,9 @@ _EXACT = frozenset({Kind.CODE, Kind.VERSION})
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A content word: its stem, its place among all words of the statement, and how it is written.
+    """A content word: its stem, its position in the statement, and its spelling.
 
-    ``name`` is whether it looks like a name, ``placed`` whether a preposition of place leads it in: "in the hall".
+    ``name`` is whether it looks like a name. ``placed`` is whether a preposition of place precedes it: "in the hall".
     """
 
     stem: str
@@ -125,7 +125,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One thing that a source says. ``quote`` is how it is shown, ``context`` the stems of its title and headings."""
+    """One statement of a source. ``quote`` is its text to show; ``context`` are stems of its title and headings."""
 
     source: Evidence
     text: str  # as the passage has it
@@ -139,7 +139,7 @@ class Statement:
     bound: int  # 1: at most, -1: at least
     relation: frozenset[str]  # whose or when: "our", "after"
     context: frozenset[str]
-    key: frozenset[str] = frozenset()  # of a table's row: what its first cell names
+    key: frozenset[str] = frozenset()  # of a table's row: the stems of its first cell
     column: str = ""  # of a table's row
     lead: int = 0  # of a table's row, how many words name it and its column
 
@@ -155,12 +155,12 @@ class Statement:
 
 
 def stems_of(text: str, language: str) -> frozenset[str]:
-    """Return the stems of the words that say what a text is about."""
+    """Return the stems of the words that carry a text's subject."""
     return frozenset(word.stem for word in _words_of(text, text, language))
 
 
 def statements_of(source: Evidence, *, within: str = "") -> Iterator[Statement]:
-    """Yield what a passage states as in force; with ``within`` only the units that this quote has."""
+    """Yield what a passage states as in force; with ``within``, only units that this quote contains."""
     passage = source.passage
     place = f"{passage.title}\n{' '.join(passage.heading)}"
     if _UNREAL.search(place) or _PAST.search(place) or _APART.search(place):
@@ -233,7 +233,7 @@ def _rate(word: str) -> str:
 
 
 def cells_value(said: str) -> str:
-    """Return the cell of a row's statement, in lower case."""
+    """Return the cell's value from a row's statement, in lower case."""
     return said.rpartition(": ")[2].strip().casefold()
 
 

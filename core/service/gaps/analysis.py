@@ -1,7 +1,7 @@
-"""From the log of questions to the report: which were not answered well, which of them mean the same, what is near.
+"""Analysis of the question log: which questions were not answered well, which mean the same, what is near.
 
-A report is for one reader, who is an admin or reads over an admin's shoulder: documents of bases that they may not see
-are not named, questions of other workspaces not counted where the reader is one of theirs alone.
+A report is for one reader: an admin, or somebody for whom an admin shows it. It never names documents of bases that
+this reader may not see. For a reader of single workspaces, it counts no questions of others.
 """
 
 import asyncio
@@ -26,15 +26,15 @@ MOST_GAPS = 200
 MOST_EXAMPLES = 20
 MOST_NEAR = 3
 MOST_PLACES = 5
-UNSEEN_PEOPLE = 3  # fewer who asked in private alone are not shown as a gap: its documents would tell who
+UNSEEN_PEOPLE = 3  # a gap asked only in private by fewer people is withheld: its documents would reveal who
 LONGEST = timedelta(days=180)
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """For whom a report is made: the bases they may see, and the workspaces that are theirs (None: all).
+    """The reader of a report: the bases they may see, and their workspaces (None: all).
 
-    ``is_operator``: they run this machine, and may see the words of what its operator asked.
+    ``is_operator``: they run this machine, and may see what its operator asked.
     """
 
     bases: frozenset[str]
@@ -42,21 +42,21 @@ class Reader:
     is_operator: bool = False
 
     def may_count(self, question: LoggedQuestion) -> bool:
-        """Whether it was asked in a workspace of theirs."""
+        """Return whether the question was asked in a workspace of this reader."""
         if self.workspaces is None:
             return True
         key = ThreadKey.parse(question.thread)
         return (key.platform, key.space) in self.workspaces
 
     def redact(self, question: LoggedQuestion) -> LoggedQuestion:
-        """Return the question, without its words where they may not see them."""
+        """Return the question, without its text if the reader may not see it."""
         hidden = question.for_operator and not self.is_operator
         return replace(question, private=True, question="") if hidden else question
 
 
 @dataclass(frozen=True, slots=True)
 class GapAnalysis:
-    """Makes reports. Holds no state of its own."""
+    """Creates reports. Stateless."""
 
     log: QuestionLog
     feedback: FeedbackStore
@@ -64,17 +64,17 @@ class GapAnalysis:
     clock: Clock
 
     async def report(self, period: timedelta, reader: Reader) -> GapReport:
-        """Report what was asked in the last days (at most 180), and what was missing. Raises StoreUnavailable."""
+        """Report what was asked in this period (at most 180 days) and what was missing. Raises StoreUnavailable."""
         until = self.clock.now()
         since = until - min(period, LONGEST)
         asked = [reader.redact(one) async for one in self.log.since(since) if reader.may_count(one)]
         disliked = {word.trace_id async for word in self.feedback.all() if not word.helpful}
         documents = Documents.of(await self.catalog.documents(reader.bases), until)
         work = _Work(since, until, asked, disliked, documents)
-        return await asyncio.to_thread(work.report)  # numbers: seconds of them, where there are ten thousand questions
+        return await asyncio.to_thread(work.report)  # CPU-bound: takes seconds for ten thousand questions
 
     async def gap(self, gap_id: str, period: timedelta, reader: Reader) -> Gap:
-        """One gap by its id. Raises NotFound."""
+        """Return one gap by its id. Raises NotFound."""
         for gap in (await self.report(period, reader)).gaps:
             if gap.id == gap_id:
                 return gap
@@ -82,7 +82,7 @@ class GapAnalysis:
 
 
 def reason_of(question: LoggedQuestion, disliked: frozenset[str] | set[str]) -> GapReason | None:
-    """Why this one was not answered well; None where it was, or where no document can help."""
+    """Return why this question was not answered well; None if it was, or if no document can help."""
     if question.corrected:
         return GapReason.CORRECTED
     if question.trace_id in disliked:
@@ -96,7 +96,7 @@ def reason_of(question: LoggedQuestion, disliked: frozenset[str] | set[str]) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """One report in the making; runs in a thread and waits for nothing."""
+    """A report in progress. Runs in a thread and never blocks."""
 
     since: datetime
     until: datetime
@@ -170,7 +170,7 @@ class _Work:
         )
 
     def _nearest(self, questions: Sequence[LoggedQuestion]) -> tuple[NearDocument, ...]:
-        """Documents that stand, by how many of the questions came near them; the nearer counts more."""
+        """Return the existing documents nearest to most questions, weighted by rank."""
         weight: Counter[str] = Counter()
         count: Counter[str] = Counter()
         for one in questions:

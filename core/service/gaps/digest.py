@@ -1,7 +1,7 @@
-"""Once a week, what the documents lack, told in a channel of the admins' choice; without a ping, and off unless set.
+"""Weekly digest of unanswered questions, posted in a channel that admins choose. Off by default; pings nobody.
 
-It says no more than everybody in that channel may know: words that were asked in the open of their own workspace, and
-documents of bases that the channel may read.
+It contains only what everybody in that channel may know: public questions of their own workspace, and documents of
+bases that the channel may read.
 """
 
 import asyncio
@@ -23,14 +23,14 @@ from core.service.visibility import VisibleBases
 
 WEEK = timedelta(days=7)
 FIRST = datetime(2024, 1, 1, 8, tzinfo=UTC)  # a Monday, at eight
-LOOK_SECONDS = 600.0  # between two looks at whether it is time
-MOST = 5  # gaps told
+LOOK_SECONDS = 600.0  # between two checks whether the digest is due
+MOST = 5  # gaps listed
 LONGEST = 160  # characters of a question
 
 
 @dataclass(frozen=True, kw_only=True)
 class DigestWeek(Record, place="{channel}/gaps", subject="digest", installation=True):
-    """The last week, counted from ``FIRST``, whose digest a channel was told, or is being told now; 0: none."""
+    """The last week, counted from ``FIRST``, whose digest was posted in a channel or is being posted; 0: none."""
 
     channel: str
     week: int = 0
@@ -38,7 +38,7 @@ class DigestWeek(Record, place="{channel}/gaps", subject="digest", installation=
 
 @dataclass(frozen=True, slots=True)
 class GapDigest:
-    """Looks now and again whether a week is over; of many processes one posts."""
+    """Checks periodically whether a week is over. Of many processes, one posts."""
 
     analysis: GapAnalysis
     catalog: Catalog
@@ -52,10 +52,10 @@ class GapDigest:
         await repeat(self.look, LOOK_SECONDS, stop, "digest_not_posted")
 
     async def look(self) -> bool:
-        """Post the digest where its time has come and nobody has; whether it was posted here.
+        """Post the digest if it is due and nobody has posted it; return whether this call did.
 
-        The week is taken before anything is said: a process that dies over it posts nothing, and none posts twice. What
-        the platform refuses is tried again. Raises what ``Announcements`` raise, and StoreUnavailable.
+        The week is claimed before posting. A process that dies then posts nothing, and none posts twice. A failed post
+        is retried. Raises what ``Announcements`` raise, and StoreUnavailable.
         """
         announcements = self.announcements()
         if announcements is None:
@@ -92,7 +92,7 @@ def digest_text(report: GapReport) -> str:
 
 
 def gaps_in_words(report: GapReport) -> list[Gap]:
-    """Return the gaps whose words may be shown."""
+    """Return the gaps whose questions may be shown."""
     return [gap for gap in report.gaps if gap.title]
 
 

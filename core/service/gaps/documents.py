@@ -1,4 +1,4 @@
-"""Which documents answers lean on: the most cited, those that nobody needed, and old ones that are still cited."""
+"""Use of documents in answers: the most cited, those never cited, and old ones that are still cited."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,23 +15,23 @@ STALE_DAYS = 365
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """The documents that a reader may see, at a moment."""
+    """The documents that a reader may see at one moment."""
 
     by_id: Mapping[str, Document]
     now: datetime
 
     @classmethod
     def of(cls, documents: Sequence[Document], now: datetime) -> "Documents":
-        """Return these documents, by id."""
+        """Index these documents by id."""
         return cls({document.id: document for document in documents}, now)
 
     def reference(self, document_id: str) -> DocumentReference:
-        """One of them, as it is called now."""
+        """Return the reference of a document, with its current title."""
         document = self.by_id[document_id]
         return DocumentReference(document.id, document.knowledge_base, document.title)
 
     def age(self, document: Document) -> int | None:
-        """Days since the date that it states, or since it was brought in; None where neither is known."""
+        """Return the days since a document's stated date, or since it was added; None if neither is known."""
         for text in (document.dated, document.added_at):
             if (moment := _date(text)) is not None:
                 return max(0, (self.now.date() - moment).days)
@@ -40,7 +40,7 @@ class Documents:
 
 @dataclass(frozen=True, slots=True)
 class DocumentsUsed:
-    """The three lists, each with at most ``MOST`` entries, and how many more there are."""
+    """Three lists with at most ``MOST`` entries each, and how many more there are."""
 
     most_cited: tuple[DocumentUse, ...]
     never_cited: tuple[DocumentUse, ...]
@@ -49,7 +49,7 @@ class DocumentsUsed:
 
 
 def documents_used(asked: Sequence[LoggedQuestion], documents: Documents) -> DocumentsUsed:
-    """How the documents were used in these questions' answers."""
+    """Return how the answers to these questions used the documents."""
     cited = Counter(reference.id for one in asked for reference in one.cited)
     last = {reference.id: one.at for one in asked for reference in one.cited}
     uses = [
@@ -71,7 +71,7 @@ def documents_used(asked: Sequence[LoggedQuestion], documents: Documents) -> Doc
 
 
 def _date(text: str) -> date | None:
-    """Return the day of an ISO date or timestamp, of which the month or the day may be missing."""
+    """Return the day of an ISO date or timestamp, which may lack the month or the day."""
     try:
         return datetime.fromisoformat(text).astimezone(UTC).date()
     except ValueError:

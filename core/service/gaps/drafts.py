@@ -1,7 +1,7 @@
-"""A draft of the section that a gap calls for, begun from what was asked and said in its threads.
+"""Drafts of the section that a gap needs, started from the questions and messages in its threads.
 
-An admin writes the section and proposes it; it becomes knowledge only when it is approved. The notes beside it say what
-people asked and said. They never become part of the document, and hold no words from private places.
+An admin writes the section and proposes it; it becomes knowledge only when it is approved. The notes beside it list
+what people asked and said. They never become part of the document, and contain nothing from private places.
 """
 
 import logging
@@ -19,18 +19,18 @@ from core.ports.platform import PlatformCapabilities
 from core.service.gaps.report import Gap
 from core.service.kb.proposals import DRAFT, PLACEHOLDER, finished_text, without_headings
 
-MOST_THREADS = 5  # looked into for one draft
+MOST_THREADS = 5  # read for one draft
 MOST_CHARACTERS = 20_000
-BEGINNING = 280  # characters by which an admin tells a proposal
+BEGINNING = 280  # characters by which an admin recognizes a proposal
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A section in the making: ``text`` and ``notes`` are Markdown, and the notes stay out of the document.
+    """A draft section. ``text`` and ``notes`` are Markdown, and the notes stay out of the document.
 
-    ``base`` is where its nearest document is, empty where there is none.
+    ``base`` is the base of its nearest document, empty if there is none.
     """
 
     gap: str
@@ -42,7 +42,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class GapDrafts:
-    """Begins drafts, and puts them before the admins."""
+    """Starts drafts, and proposes them to the admins."""
 
     feedback: FeedbackStore
     proposal_store: ProposalStore
@@ -51,9 +51,9 @@ class GapDrafts:
     capabilities: Mapping[str, PlatformCapabilities] = field(default_factory=dict)  # of platforms connected here
 
     async def begin(self, gap: Gap, visible: frozenset[str]) -> Draft:
-        """Return a draft from the words of these questions' threads that readers of the ``visible`` bases may read.
+        """Return a draft from what readers of the ``visible`` bases may read in the questions' threads.
 
-        Raises NotFound where there are no words that may be shown.
+        Raises NotFound if nothing may be shown.
         """
         if not gap.can_be_drafted:
             raise NotFound("This was only asked in private, so there is no text to start from.")
@@ -70,7 +70,7 @@ class GapDrafts:
         return Draft(gap.id, gap.title, f"# {gap.title}\n\n{PLACEHOLDER}\n", base, notes)
 
     async def propose(self, draft: Draft, person: Person, *, is_admin: bool) -> Proposal:
-        """Put the draft before the admins, even if an admin sends it, and record that.
+        """Propose the draft to the admins, even if an admin sends it, and record that.
 
         Raises Denied if the person is no admin, DocumentRejected while the section is not written, and Busy when too
         many proposals wait.
@@ -95,7 +95,7 @@ class GapDrafts:
         return proposal
 
     async def _thread_texts(self, gap: Gap) -> AsyncIterator[str]:
-        """Yield what people said after the question in its thread, where its platform is connected and has it still."""
+        """Yield the messages after the question in its thread, if its platform is connected and still has them."""
         asked = {example.question.casefold() for example in gap.examples}
         for thread in list(dict.fromkeys(example.thread for example in gap.examples))[:MOST_THREADS]:
             key = ThreadKey.parse(thread)
@@ -113,7 +113,7 @@ class GapDrafts:
                     yield f"- **{said.author}**, {said.at:%Y-%m-%d}: {text}"
 
     async def _rated_answers(self, gap: Gap) -> AsyncIterator[str]:
-        """Yield what people wrote when they rated the answers to these questions, by name."""
+        """Yield the comments from ratings of the answers to these questions, with names."""
         traces = {example.trace_id for example in gap.examples}
         async for word in self.feedback.all():
             if word.trace_id in traces and word.reason:

@@ -1,4 +1,4 @@
-"""The report as a table for spreadsheets. As JSON it is ``to_json(report)``."""
+"""CSV export of the report for spreadsheets. For JSON, use ``to_json(report)``."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def as_csv(report: GapReport) -> str:
-    """One line for each gap, under a heading; several values in a cell stand below each other."""
+    """Return a table with one row for each gap. Several values in a cell are on lines of their own."""
     written = io.StringIO()
     table = csv.writer(written, lineterminator="\r\n")
     table.writerow(COLUMNS)
@@ -47,8 +47,8 @@ def as_csv(report: GapReport) -> str:
 
 
 def _cell(value: object) -> object:
-    """Text that a spreadsheet takes for a formula gets an apostrophe before it: questions are other people's words.
+    """Return a value, with an apostrophe before text that a spreadsheet would take for a formula.
 
-    As OWASP has it: https://owasp.org/www-community/attacks/CSV_Injection.
+    Questions are untrusted. See OWASP: https://owasp.org/www-community/attacks/CSV_Injection.
     """
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -1,4 +1,4 @@
-"""What the documents cannot answer yet, in a few lines for one admin who looks at it alone in their own workspace."""
+"""Short overview of unanswered questions, for one admin who views it in private in their own workspace."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,16 +18,16 @@ ONLY_ADMINS = "Only an admin can see unanswered questions."
 
 @dataclass(frozen=True, slots=True)
 class GapOverview:
-    """Says it to admins: the words that were asked in the open, and the documents that come near."""
+    """Lists for admins the public questions without a good answer, and the nearest documents."""
 
     analysis: GapAnalysis
     catalog: Catalog
     audit: Audit
 
     async def lines(self, person: Person, *, is_admin: bool, workspace: tuple[str, str]) -> tuple[str, ...]:
-        """Return a line for each gap, the one that most people met first. ``workspace``: its platform and space.
+        """Return a line for each gap, those of most people first. ``workspace``: its platform and space.
 
-        Raises Denied, on record, for who is no admin, and StoreUnavailable.
+        Raises Denied, and records it, if this person is no admin. Raises StoreUnavailable.
         """
         if not is_admin:
             await self.audit.record(person.id, "gaps", "/".join(workspace), allowed=False)

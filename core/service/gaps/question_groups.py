@@ -1,7 +1,7 @@
-"""Questions that mean the same, found by their vectors: agglomerative, with the number of groups given by a distance.
+"""Grouping of questions with the same meaning: agglomerative clustering of their vectors up to a distance.
 
-Average linkage on cosine distance (scipy). What all questions of a house have in common is taken off first, so that
-one distance serves a house whose questions are all about software and one whose questions are about everything.
+It uses average linkage on cosine distance (scipy). The mean of an installation's questions is subtracted first, so one
+distance fits an installation about software only and one about everything.
 """
 
 from collections.abc import Sequence
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 else:
     Groups = object
 
-# Where groups end, and from how many questions on their mean says anything: research/measure/question_groups.py, taken
-# from research/questions/gaps/calibration.tsv (V-measure .934 at .74 against .921 at best without taking the mean off).
+# The distance at which groups end, and how many questions a mean needs: research/measure/question_groups.py, taken
+# from research/questions/gaps/calibration.tsv (V-measure .934 at .74 against .921 at best without subtracting it).
 DISTANCE = 0.74
 DISTANCE_OF_FEW = 0.64
 ENOUGH = 50
-BATCH = 4_000  # grouped at once: 128 MB; the pairs of more do not fit where Footnote runs
+BATCH = 4_000  # grouped at once: 128 MB; more pairs do not fit into memory
 
 
 def group_by_meaning(vectors: "Vectors", everything: "Vectors | None" = None) -> Sequence[int]:
-    """Return the group of each of these, from 0: (n, dimension), of unit length, the newest first.
+    """Return the group of each vector, from 0. Vectors: (n, dimension), unit length, the newest first.
 
-    ``everything`` that was asked in the same time says what all questions have in common; without it these do. Beyond
-    a batch, older ones join the group whose middle is near enough, and what is left is grouped among itself.
+    ``everything`` are all questions of the same period, whose mean is subtracted; without it, that of ``vectors``.
+    Beyond one batch, older questions join the nearest group within the limit, and the rest form groups of their own.
     """
     import numpy as np
 
@@ -49,12 +49,12 @@ def group_by_meaning(vectors: "Vectors", everything: "Vectors | None" = None) ->
 
 
 def middle_of(vectors: "Vectors") -> int:
-    """Which of these is nearest to all of them."""
+    """Return the index of the vector that is nearest to all others."""
     return int((vectors @ vectors.mean(axis=0)).argmax())
 
 
 def _nearest_group(points: "Vectors", before: "Vectors", groups: "Groups", limit: float) -> "Groups":
-    """Return the group whose members are on average nearest, where that is within the limit; else -1."""
+    """Return for each point the group nearest on average, if within the limit; otherwise -1."""
     import numpy as np
 
     middles = np.zeros((int(groups.max()) + 1, points.shape[1]), dtype=np.float32)
@@ -67,7 +67,7 @@ def _nearest_group(points: "Vectors", before: "Vectors", groups: "Groups", limit
 
 
 def _link(points: "Vectors", limit: float) -> "Groups":
-    """Group by average linkage, from single members."""
+    """Cluster by average linkage, starting from single members."""
     import numpy as np
     from scipy.cluster.hierarchy import fcluster, linkage
 

@@ -1,6 +1,6 @@
-"""What the documents lack, as data: groups of questions that were not answered well, and what stands beside them.
+"""The gap report as data: groups of questions that were not answered well, with related figures.
 
-Whoever renders it (terminal, page, CSV, a channel) adds nothing and looks nothing up.
+Renderers (terminal, page, CSV, a channel) add nothing and look nothing up.
 """
 
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ class GapReason(StrEnum):
     ABSTAINED = "abstained"  # "the documents don't say"
     UNANSWERED = "unanswered"  # a choice was offered, and nobody took it
     DISLIKED = "disliked"  # somebody said that the answer did not help
-    CORRECTED = "corrected"  # somebody said what would have been right
+    CORRECTED = "corrected"  # somebody proposed the right answer
 
 
 class Trend(StrEnum):
-    """The second half of the period against the first."""
+    """Change from the first half of the period to the second."""
 
     NEW = "new"  # nobody asked it in the first half
     RISING = "rising"
@@ -43,7 +43,7 @@ class GapQuestion:
 
 @dataclass(frozen=True, slots=True)
 class NearDocument:
-    """A document that a gap's questions came near to, and how many of them did."""
+    """A document near a gap's questions, and how many of them are near it."""
 
     document: DocumentReference
     questions: int
@@ -51,15 +51,15 @@ class NearDocument:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Questions that mean the same. ``title`` is the one in their middle; empty where none may be shown."""
+    """Questions with the same meaning. ``title`` is the most central one; empty if none may be shown."""
 
-    id: str  # the trace of its oldest question: the same as long as that is kept
+    id: str  # the trace of its oldest question; stable while that is stored
     title: str
     questions: int
     people: int
-    private: int  # of the questions, those whose words are nobody's but the asker's
+    private: int  # how many of the questions only their askers may read
     reasons: Mapping[GapReason, int]
-    places: tuple[tuple[str, int], ...]  # with the number of questions, most first; private ones are in none
+    places: tuple[tuple[str, int], ...]  # with the number of questions, most first; without private ones
     first_at: datetime
     last_at: datetime
     trend: Trend
@@ -69,13 +69,13 @@ class Gap:
 
     @property
     def can_be_drafted(self) -> bool:
-        """Whether there are words to begin a section from."""
+        """Whether there is public text to start a section from."""
         return bool(self.examples)
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentUse:
-    """A document and how often answers of the period cite it. ``aged`` in days since its date, where it has one."""
+    """A document and how often the period's answers cite it. ``aged`` is days since its date, if known."""
 
     document: DocumentReference
     cited: int
@@ -86,7 +86,7 @@ class DocumentUse:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two documents that answers cited together and that differ: see ``core.service.disputes``."""
+    """Two documents that answers cited together and that differ; see ``core.service.disputes``."""
 
     documents: tuple[DocumentReference, DocumentReference]
     answers: int
@@ -94,7 +94,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """What was asked in seven days, from ``start`` on. Seconds are the median and the 95th of a hundred."""
+    """Seven days of questions, from ``start`` on. Seconds are the median and the 95th percentile."""
 
     start: date
     asked: int = 0
@@ -111,20 +111,20 @@ class Week:
 
 @dataclass(frozen=True, slots=True)
 class GapReport:
-    """Everything of one period, for one reader. Gaps are sorted by people, then questions, most first."""
+    """The whole report of one period for one reader. Gaps are sorted by people, then questions, descending."""
 
     since: datetime
     until: datetime
     asked: int
     people: int
     gaps: tuple[Gap, ...] = ()
-    withheld_gaps: int = 0  # asked in private alone, by too few people to be shown without telling who
+    withheld_gaps: int = 0  # asked only in private, by too few people to hide who they are
     withheld_questions: int = 0
-    ungrouped: int = 0  # questions of another embedding model, or asked before anything was searched
+    ungrouped: int = 0  # questions with another embedding model, or without a search
 
     most_cited: tuple[DocumentUse, ...] = ()
     never_cited: tuple[DocumentUse, ...] = ()
     stale_cited: tuple[DocumentUse, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     weeks: tuple[Week, ...] = ()
-    left_out: Mapping[str, int] = field(default_factory=dict)  # of which lists how many more there are
+    left_out: Mapping[str, int] = field(default_factory=dict)  # how many more entries each list has

@@ -1,4 +1,4 @@
-"""What was asked week by week, counted back from the report's end: its last week is whole."""
+"""Questions week by week, counted back from the report's end, so that the last week is complete."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -12,12 +12,12 @@ WEEK = timedelta(days=7)
 
 
 def week_of(moment: datetime, until: datetime) -> int:
-    """How many whole weeks lie between a moment and the end."""
+    """Return how many whole weeks lie between a moment and the end."""
     return max(0, int((until - moment - timedelta(microseconds=1)) / WEEK))
 
 
 def weeks_of(asked: Sequence[LoggedQuestion], disliked: set[str], since: datetime, until: datetime) -> tuple[Week, ...]:
-    """Every week of the period, the oldest first; empty ones too."""
+    """Return every week of the period, the oldest first, including empty ones."""
     by_week: dict[int, list[LoggedQuestion]] = {week: [] for week in range(week_of(since, until), -1, -1)}
     for one in asked:
         by_week.setdefault(week_of(one.at, until), []).append(one)

@@ -1,6 +1,6 @@
-"""Creating and describing bases, and saying who may read them.
+"""Commands that create and describe bases, and set who may read them.
 
-Everyone can read a base until it is restricted. Restricting never takes the right to manage it from an admin.
+Everyone can read a base until it is restricted. Admins can always manage a base.
 """
 
 import re
@@ -25,18 +25,18 @@ _NAME = re.compile(r"^[\w][\w .-]{0,59}$")
 
 @dataclass(frozen=True, slots=True)
 class Bases:
-    """Handles CREATE, DESCRIBE, GRANT, REVOKE, CONFIRM. ``forms`` says how each kind of reader is written."""
+    """Handles CREATE, DESCRIBE, GRANT, REVOKE, CONFIRM. ``forms`` are the notations of the kinds of readers."""
 
     catalog: Catalog
     queries: KnowledgeQueries
     forms: tuple[PrincipalForm, ...] = PRINCIPAL_FORMS
 
     async def find(self, name: str) -> KnowledgeBase | None:
-        """Return the base of this name, whatever the case of its letters; whether anybody may see it is not asked."""
+        """Return the base of this name, ignoring case. Does not check who may see it."""
         return find_base(await self.catalog.bases(), name)
 
     async def create(self, command: KbCommand, caller: Caller) -> KbResult:
-        """CREATE, for everybody unless principals are named."""
+        """CREATE a base, open to everybody unless principals are named."""
         name = base_name(command.base or command.target)
         if await self.find(name) is not None:
             raise NotFound(f"“{name}” cannot be created: the name is taken.", remedy="Choose another.")
@@ -47,7 +47,7 @@ class Bases:
         return BaseCreated(base.name, readers_of(base))
 
     async def discard_empty(self, base: KnowledgeBase, jobs: JobStore) -> bool:
-        """Remove a base that has neither documents nor a job that will bring some; whether it did."""
+        """Remove a base without documents and without a job that will add some; return whether it was removed."""
         of_base = [one for one in await jobs.recent(RECENT) if one.base == base.name]
         waiting = any(not one.over and not one.cancelled_by for one in of_base)
         if waiting or await self.catalog.documents(frozenset({base.name})):
@@ -56,15 +56,16 @@ class Bases:
         return True
 
     async def describe(self, command: KbCommand, caller: Caller) -> KbResult:
-        """DESCRIBE: what a reasoner reads to choose between bases."""
+        """DESCRIBE a base, so that a reasoner can choose between bases."""
         base = replace(await self.queries.base(command.base, caller), description=_description(command))
         await self.catalog.save_base(base)
         return BaseDescribed(base.name, base.description)
 
     async def grant(self, command: KbCommand, caller: Caller) -> KbResult:
-        """GRANT: restrict an open base to these, or let them read a restricted one too; “everyone” opens it.
+        """GRANT: restrict an open base to these readers, or add them to a restricted one; “everyone” opens it.
 
-        This asks first where many lose or get access: a base with documents is restricted, or opened to everyone.
+        Asks for confirmation if many people lose or get access: a base with documents is restricted, or opened to
+        everyone.
         """
         base = await self.queries.own_base(command.base, caller)
         if not command.principals:
@@ -74,7 +75,7 @@ class Bases:
         return await self._change_readers(command, base, granted, caller)
 
     async def revoke(self, command: KbCommand, caller: Caller) -> KbResult:
-        """REVOKE: these may not read it any more. Without any grant left nobody may, so this asks before the last."""
+        """REVOKE: remove these readers. Without grants nobody may read a base, so removing the last one asks first."""
         base = await self.queries.own_base(command.base, caller)
         return await self._change_readers(command, base, revoke(base, command.principals), caller)
 
@@ -91,7 +92,7 @@ class Bases:
         return GrantsChanged(base.name, then, documents if wider else 0)
 
     async def confirm(self, command: KbCommand, caller: Caller) -> KbResult:
-        """CONFIRM: after a loss in Redis, these readers are right, and the base is for them again."""
+        """CONFIRM that a base's readers are right after a data loss in Redis, and reopen it to them."""
         name = command.base or command.target
         if not name.strip():
             closed = [base.name for base in await self.queries.visible(caller) if base.closed]
@@ -102,7 +103,7 @@ class Bases:
         return GrantsChanged(base.name, readers_of(base))
 
     def _principals(self, command: KbCommand) -> frozenset[str]:
-        """Return the readers named. Raises NotFound for an invalid one: it would close the base to all."""
+        """Return the named readers. Raises NotFound for an invalid one, which would close the base to all."""
         for one in command.principals:
             if one != EVERYONE and not any(form.accepts(one) for form in self.forms):
                 remedy = f"Use {EVERYONE}, or with their ids {join_names(map(str, self.forms))}."
@@ -111,7 +112,7 @@ class Bases:
 
 
 def _preview(command: KbCommand, changed: KnowledgeBase, documents: int, caller: Caller) -> ReadersPreview:
-    """Return what new readers of a base would change, and the commands that do it."""
+    """Return the effect of a change of readers, and the commands that confirm it."""
     readers, confirmed = readers_of(changed), replace(command, confirmed=True)
     if readers.everybody or not readers.principals:
         label = "Open it to everyone" if readers.everybody else "Take the last reader away"
@@ -141,7 +142,7 @@ def _description(command: KbCommand) -> str:
 
 
 def base_name(text: str) -> str:
-    """Return the name as it will be used. Raises NotFound when nothing can be called that."""
+    """Return the normalized name. Raises NotFound if it is not valid."""
     name = " ".join(text.split())
     if not _NAME.match(name):
         raise NotFound(

@@ -1,4 +1,4 @@
-"""Follow edits and deletions in chats: documents made of a conversation are read again within a minute or two.
+"""Re-reads documents made of conversations within a minute or two of an edit or deletion in the chat.
 
 A listener notes the change before it acknowledges the event. The scheduler turns notes into REFRESH jobs, at most one
 at a time for each document. A note stays until a job that covers it has read the conversation.
@@ -27,7 +27,7 @@ from core.service.kb.job_queue import RECENT, JobQueue
 
 BY = Person("footnote", "Footnote")
 MOST_TOGETHER = 500  # documents of one job
-GIVE_UP_SECONDS = 24 * 3600.0  # after which a conversation that cannot be read is left as it was
+GIVE_UP_SECONDS = 24 * 3600.0  # after which an unreadable conversation keeps its document
 RETRY_SECONDS = 60.0  # doubled with each failure
 
 log = logging.getLogger(__name__)
@@ -35,9 +35,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class ChangedConversation(Record, place="chats", subject="changed", entry="{source}", installation=True):
-    """A conversation in which something was edited or deleted, by the source of its document, and when (epoch).
+    """A conversation with an edit or deletion, by its document's source, and when (epoch).
 
-    Ids and a time alone: forgetting who wrote there must not lose a deletion that is not followed yet.
+    It holds only ids and a time. Forgetting the author must not lose a deletion that is still to be applied.
     """
 
     source: str
@@ -50,7 +50,7 @@ async def note_change(
     """Note that a message of this conversation was edited or deleted. Raises StoreUnavailable.
 
     ``written`` is when the message was posted: outside threads, it is part of the document of that day (UTC).
-    ``message`` is its id, by which an answer that was kept is found.
+    ``message`` is its id, which finds a stored answer.
     """
     channel = f"{thread.platform}/{thread.space}/{thread.channel}"
     place = f"{channel}/{thread.thread}"
@@ -61,7 +61,7 @@ async def note_change(
 
 @dataclass(frozen=True, slots=True)
 class ChatChanges:
-    """Turns noted changes into jobs. Holds no state of its own."""
+    """Turns noted changes into jobs. Stateless."""
 
     message_states: MessageStateStore
     catalog: Catalog
@@ -70,7 +70,7 @@ class ChatChanges:
     clock: Clock
 
     async def enqueue(self) -> None:
-        """Put in line what has to be read again, and forget the notes that are dealt with. Raises StoreUnavailable."""
+        """Enqueue the documents to read again, and remove the notes that are done. Raises StoreUnavailable."""
         notes = await self.message_states.read_entries(ChangedConversation(source=""))
         if not notes:
             return
@@ -83,7 +83,7 @@ class ChatChanges:
                 await self.message_states.remove(note)
 
     async def _enqueue_in(self, base: str, notes: Mapping[str, float], jobs: Sequence[Job]) -> set[str]:
-        """Return the notes that are not dealt with yet in this base."""
+        """Enqueue one base's changed documents; return the notes that are not done yet."""
         ahead = pending_sources(base, jobs)
         open_notes = {source for source in notes if not ahead.isdisjoint(_names(source))}
         ids = {document_id_of(base, source): source for source in notes.keys() - open_notes}
@@ -100,7 +100,7 @@ class ChatChanges:
         return {one for one in open_notes if not self._is_given_up(notes[one])}
 
     def _is_to_repeat(self, tried: Job, source: str, at: float) -> bool:
-        """Return whether a try failed so long ago that it is time for the next one."""
+        """Return whether a failed try is due for a retry."""
         if _is_read(tried, source) or tried.ended_at is None or self._is_given_up(at):
             return False
         ended = tried.ended_at.timestamp()
@@ -110,7 +110,7 @@ class ChatChanges:
         return self.clock.now().timestamp() - at > GIVE_UP_SECONDS
 
     async def _accept(self, base: str, platform: str, notes: Mapping[str, float]) -> None:
-        """Put one job in line; in the same minute it has the same id in every process."""
+        """Enqueue one job, whose id is the same in every process within one minute."""
         now = self.clock.now()
         marks = f"{base}\x1f{now:%Y-%m-%dT%H:%M}\x1f{sorted(notes.items())}"
         job = Job(
@@ -125,11 +125,11 @@ class ChatChanges:
         try:
             await self.job_queue.accept(job)
         except Busy:
-            log.info("chat_change_waits", extra={"base": base})  # the notes stay: it is tried again
+            log.info("chat_change_waits", extra={"base": base})  # the notes stay and are retried
 
 
 def _names(source: str) -> Iterable[str]:
-    """Return what a job's item of this conversation may be called: its source, or the platform's own reference."""
+    """Return the possible names of this conversation in a job's items: its source, or the platform's reference."""
     parts = source.split("/")
     return ("/".join(parts[start:]) for start in range(3))
 

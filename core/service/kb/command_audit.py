@@ -1,4 +1,4 @@
-"""What the audit says of a command: who gave it, what it was about, whether it was allowed, and what came of it."""
+"""Audit entries of commands: who ran it, its target, whether it was allowed, and its result."""
 
 import logging
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CommandAudit:
-    """Records what admins did and who was refused what."""
+    """Records what admins did and which requests were refused."""
 
     audit: Audit
 
     async def record(self, caller: Caller, verb: str, about: str, *, allowed: bool = True, detail: str = "") -> None:
-        """Keep it; when the audit cannot be reached the log has it: nothing goes unrecorded."""
+        """Record a command in the audit. If the audit is unavailable, the log has it, so nothing is lost."""
         try:
             await self.audit.record(caller.person.id, f"kb {verb}", about, allowed=allowed, detail=detail)
         except FootnoteError:
@@ -34,7 +34,7 @@ class CommandAudit:
 
 
 def describe_command(command: KbCommand) -> str:
-    """Return what a command is about, in one line: its base and all that was given, without secrets of links."""
+    """Return a command's target in one line: its base and arguments, without secrets of links."""
     given = [redact_link(command.target), command.text[:_MOST_TEXT], command.every, *command.principals]
     given += [file.name for file in command.files]
     given += ["a conversation"] if command.conversation else []
@@ -43,7 +43,7 @@ def describe_command(command: KbCommand) -> str:
 
 
 def describe_result(result: KbResult) -> str:
-    """Return what came of a command, in one line: the id of its job, or what was said first."""
+    """Return a command's result in one line: its job's id, or the first line of its outcome."""
     if jobs := accepted_jobs(result):
         return f"job {jobs[0].id}"
     outcome = result.outcome if isinstance(result, ProposalDecided) else result

@@ -1,7 +1,7 @@
-"""``/kb`` as every platform asks for it: what is to be done, and who asks.
+"""Commands of ``/kb`` and their callers, the same for every platform.
 
-A platform turns its command, its form or its pressed button into a ``KbCommand``, says who the ``Caller`` is (rights
-and audience looked up on its server side, now), gives both to ``KnowledgeService`` and renders the ``KbResult``.
+A platform turns its command, form or pressed button into a ``KbCommand``. It builds the ``Caller``, with rights and
+audience looked up now on the server. It passes both to ``KnowledgeService`` and renders the ``KbResult``.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from core.model.incoming_events import IN_THREAD, FileReference, Permissions, Re
 
 MOST_FILES = 10  # of one command
 MOST_PAGES = 500  # below one link
-LARGEST_FILE = 25 * 2**20  # bytes of one file that is handed over in a client
+LARGEST_FILE = 25 * 2**20  # bytes of one file sent in a client
 
 
 class KbVerb(StrEnum):
@@ -41,26 +41,26 @@ class KbVerb(StrEnum):
 
     @property
     def takes_text(self) -> bool:
-        """Whether what is given with it, after the base's name, is a description."""
+        """Return whether the argument after the base's name is a description."""
         return self in {KbVerb.CREATE, KbVerb.DESCRIBE}
 
     @property
     def takes_principals(self) -> bool:
-        """Whether what is given with it, after the base's name, is a list of readers."""
+        """Return whether the argument after the base's name is a list of readers."""
         return self in {KbVerb.GRANT, KbVerb.REVOKE}
 
 
 @dataclass(frozen=True, slots=True)
 class KbCommand:
-    """One subcommand with what was given to it; what a verb has no use for is ignored.
+    """One subcommand with its arguments. A verb ignores arguments that it does not use.
 
     ``target`` is a link (ingest, schedule), a document by title, path or id (show, remove, restore, refresh), a job's
-    id (cancel) or a proposal's (approve, reject); between two sources that differ, with the ruling behind the id.
-    Empty where a whole base is meant.
+    id (cancel) or a proposal's id (approve, reject). For two sources that differ, the ruling follows that id. Empty
+    means a whole base.
     """
 
     verb: KbVerb
-    base: str = ""  # a knowledge base's name; where it is needed and empty, the only one or "default"
+    base: str = ""  # a knowledge base's name; if needed and empty, the only one or "default"
     target: str = ""
     text: str = ""  # create, describe: the description
     files: tuple[FileReference, ...] = ()  # ingest; ``id`` is what Download is given
@@ -71,14 +71,14 @@ class KbCommand:
     limit: int = 0  # ingest of a link: follow it to this many pages; of a channel: this many conversations
     page: int = 1  # list, show, jobs, proposals
     confirmed: bool = False  # remove: set by the button of the first reply
-    listed: bool = False  # approve, reject: pressed in the list of proposals, of which the rest is shown again
+    listed: bool = False  # approve, reject: pressed in the list of proposals, which is shown again
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, from where, and who will read the reply. Everything as looked up now, never as a button said.
+    """The caller, where they are, and who will read the reply; all looked up now, never taken from a button.
 
-    ``reply_target`` is kept with a job so that its card can be shown and edited later.
+    ``reply_target`` is stored with a job so that its card can be shown and edited later.
     """
 
     person: Person
@@ -86,14 +86,14 @@ class Caller:
     audience: Audience  # of the reply: the person's own where it is private, the channel's where it is not
     thread: ThreadKey
     reply_target: ReplyTarget = IN_THREAD
-    private: bool = True  # only this person will see the reply: admins are then shown bases they are not granted
+    private: bool = True  # only this person sees the reply, so admins also see bases not granted to them
 
     @property
     def sees_all(self) -> bool:
-        """Whether every base may be named in the reply: an admin's eyes alone may see them all."""
+        """Whether the reply may name every base: only an admin reads it."""
         return self.permissions.is_admin and self.private
 
     @property
     def readers(self) -> Audience:
-        """Who will read the reply, as far as bases go."""
+        """The audience of the reply, to decide which bases it may name."""
         return replace(self.audience, administers=True) if self.sees_all else self.audience

@@ -1,8 +1,8 @@
-"""Which document of a base a local file is: the one that came from the same place, whatever the place is called.
+"""Naming of local files in a base: a document belongs to the place that it came from, whatever that is called.
 
-The first folder of a name gets that name in a base, and a second one of the same name a name of its own. A file within
-a folder that is known here belongs to that folder. What is known of folders is what the documents say of their origins,
-so a backup, a removed base and a restored document need no further record.
+The first folder of a name gets that name in a base; a second folder of the same name gets a different one. A file
+within a known folder belongs to that folder. The documents' origins are the only record of folders, so backups, removed
+bases and restored documents need no other.
 """
 
 import asyncio
@@ -22,14 +22,14 @@ from core.service.kb.text_spans import count
 
 OTHER_NAME = "“{name}” is the name of {what} here, so what is in {folder} is called “{other}”."
 SAME_FOLDER = "If it is the same folder: remove “{other}”, and give the command again with --name “{name}”."
-UNKNOWN = "documents from a folder that is not known"  # of a home that a version before origins has written
+UNKNOWN = "documents from a folder that is not known"  # written by a version that did not record origins
 UPLOADED = "files that were uploaded"
 MOST_NAMED = 5  # documents in a note
 
 
 @dataclass(frozen=True, slots=True)
 class KeptFolder:
-    """Documents that were there already and are now known to come from this folder; nothing of them was encoded."""
+    """Existing documents that are now known to come from this folder. None of them was encoded again."""
 
     name: str
     folder: str
@@ -45,7 +45,7 @@ class KeptFolder:
 class FileNaming:
     """Local files with their sources in one base.
 
-    ``missing``: sources that came from these folders, and are not in them now. ``notes`` are for the operator.
+    ``missing``: sources that came from these folders but are no longer in them. ``notes`` are for the operator.
     """
 
     files: tuple[NamedFile, ...]
@@ -55,7 +55,7 @@ class FileNaming:
 
     @property
     def missing_note(self) -> str:
-        """Which documents came from these folders and are not in them now, the first few by name; or empty."""
+        """Return a note on documents that are no longer in these folders, with the first few names; or ''."""
         if not self.missing:
             return ""
         more = f" and {len(self.missing) - MOST_NAMED} more" if len(self.missing) > MOST_NAMED else ""
@@ -65,7 +65,7 @@ class FileNaming:
 
 @dataclass(frozen=True, slots=True)
 class FileOrigins:
-    """Names files by where they come from. ``installation`` returns what tells this home's folders from another's."""
+    """Names files by their place. ``installation`` returns an id that tells this home's folders from another's."""
 
     catalog: Catalog
     trash: Trash
@@ -77,8 +77,8 @@ class FileOrigins:
     ) -> FileNaming:
         """Return the files with their sources. With ``name``, their folder gets or takes over that name.
 
-        Documents that turn out to be a folder's are noted as such, unless ``dry``. Raises DocumentRejected for a name
-        that cannot be used, StoreUnavailable.
+        Documents that turn out to come from a folder are recorded as such, unless ``dry``. Raises DocumentRejected for
+        a name that cannot be used, and StoreUnavailable.
         """
         documents = await self.catalog.documents(frozenset({base}))
         removed = [one.document for one in await self.trash.restorable(base)]
@@ -92,7 +92,7 @@ class FileOrigins:
                 f"“{name[:80]}” cannot be the name of {'several folders' if len(by_root) > 1 else 'a folder'}.",
                 remedy="Name one folder or file, without slashes.",
             )
-        for root in sorted(by_root, key=lambda one: len(one.parts)):  # a folder before what is named within it
+        for root in sorted(by_root, key=lambda one: len(one.parts)):  # a folder before those inside it
             await naming.find_single_files(root, by_root[root])
             await naming.settle(root, by_root[root], name)
         named = await asyncio.to_thread(lambda: {file.path: naming.name(file.path) for file in files})
@@ -102,7 +102,7 @@ class FileOrigins:
 
 @dataclass(slots=True)
 class _Naming:
-    """What is called how in a base, as it goes on. Some of it looks at the disk."""
+    """The names in a base while files are being named. Some methods read the disk."""
 
     origins: FileOrigins
     installation: str
@@ -111,7 +111,7 @@ class _Naming:
     dry: bool
     folders: dict[str, str] = field(default_factory=dict)  # names of this installation's folders
     names: dict[str, str] = field(default_factory=dict)  # the folders by their names
-    targets: dict[str, str] = field(default_factory=dict)  # the same folders by where links lead
+    targets: dict[str, str] = field(default_factory=dict)  # the same folders by their resolved paths
     kept: list[KeptFolder] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -121,13 +121,13 @@ class _Naming:
             for name, folders in new.items():
                 if name not in self.names:
                     for folder in sorted(folders - self.folders.keys(), key=os.path.lexists):
-                        self._call(folder, name)  # of several, one that is there: the others have moved
+                        self._call(folder, name)  # prefer a folder that exists; the others have moved
 
     def _folders_of(self, documents: Iterable[Document]) -> set[str]:
-        """Return this installation's folders that these came from."""
+        """Return this installation's folders that these documents came from."""
         return {folder for one in documents if self._origin(folder := folder_of(one.origin)) == one.origin}
 
-    # --- which folder a path is in
+    # --- folders of paths
 
     def _call(self, folder: str, name: str) -> None:
         self.folders.pop(self.names.get(name, ""), None)
@@ -135,7 +135,7 @@ class _Naming:
         self.targets[os.path.realpath(folder)] = folder
 
     def _find(self, path: Path) -> tuple[str, str] | None:
-        """Return the nearest known folder, or file, that a path is in, and the path from there on; None without one."""
+        """Return the nearest known folder or file that contains a path, and the path inside it; None without one."""
         for place in dict.fromkeys((path, path.resolve())):
             for above in (place, *place.parents):
                 folder = _text(above)
@@ -148,17 +148,17 @@ class _Naming:
         return folder_origin(self.installation, _text(folder))
 
     def name(self, path: Path) -> NamedFile:
-        """Return the file with its source and its origin; its folder is settled."""
+        """Return the file with its source and its origin, once its folder has a name."""
         found = self._find(path)
         assert found is not None, path
         folder, inside = found
         name = self.folders[folder]
         return NamedFile(path, f"{name}/{inside}" if inside else name, self._origin(folder))
 
-    # --- what a folder is called
+    # --- names of folders
 
     async def settle(self, root: Path, files: Sequence[LocalFile], name: str) -> None:
-        """Give a folder, or a file named by itself, its name. Raises DocumentRejected."""
+        """Give a folder, or a single file, its name. Raises DocumentRejected."""
         known = await asyncio.to_thread(self._find, root)
         if known is not None and name and name != self.folders[known[0]]:
             taken = f"{root} is called “{self.folders[known[0]]}” here already."
@@ -182,7 +182,7 @@ class _Naming:
             self._call_otherwise(root, wished, holders, moved=moved)
 
     async def _moved_name(self, root: Path, files: Sequence[LocalFile]) -> str:
-        """Return the name of a deleted folder of the same name that held a file of this one; or empty."""
+        """Return the name of a deleted folder of the same name that held one of these files; or empty."""
         for folder, name in list(self.folders.items()):
             if Path(folder).name != root.name or not await asyncio.to_thread(
                 self._may_have_moved, self._origin(folder)
@@ -193,17 +193,17 @@ class _Naming:
         return ""
 
     def _holders(self, name: str) -> set[str]:
-        """Return the origins of what is called so; of what was removed only those that are known."""
+        """Return the origins of documents with this name. Removed documents count only if their origin is known."""
         there = {one.origin for one in self.documents.get(name, ())}
         return there | {one.origin for one in self.removed.get(name, ()) if one.origin}
 
     def _may_have_moved(self, origin: str) -> bool:
-        """Return whether the folder of this origin is unknown, or was one of this installation and no longer exists."""
+        """Return whether this origin's folder is unknown, or was this installation's and no longer exists."""
         folder = folder_of(origin)
         return not origin or (origin == self._origin(folder) and not Path(folder).exists())
 
     def _check_free(self, name: str, holders: Collection[str]) -> None:
-        """Raise DocumentRejected where a folder that is still there has this name, or files that were uploaded."""
+        """Raise DocumentRejected if an existing folder, or uploaded files, already have this name."""
         for origin in holders:
             folder = folder_of(origin)
             if origin == UPLOAD or (origin == self._origin(folder) and Path(folder).exists()):
@@ -211,7 +211,7 @@ class _Naming:
                 raise DocumentRejected(f"“{name}” is the name of {what}.", remedy="Choose another name.")
 
     async def _adopt(self, root: Path, name: str, holders: Collection[str]) -> None:
-        """Note that documents of this name and of these origins come from this folder. Nothing is encoded."""
+        """Record that documents of this name and these origins come from this folder. Encodes nothing."""
         known, theirs = [], self.documents.get(name, [])
         kept = 0
         for one in theirs:
@@ -225,7 +225,7 @@ class _Naming:
             self.kept.append(KeptFolder(name, _text(root), kept, before))
 
     async def find_single_files(self, root: Path, files: Sequence[LocalFile]) -> None:
-        """Note files of a folder that an older version took in by themselves, under their names alone."""
+        """Record files of a folder that an older version added one by one, under their file names."""
         inside = {one.source for one in self.documents.get(_text(root.name), ())}
         for file in files:
             alone, source = _text(file.path.name), _text(Path(root.name) / file.path.relative_to(root))
@@ -236,7 +236,7 @@ class _Naming:
                 await self._adopt(file.path, alone, {""})
 
     def _call_otherwise(self, root: Path, wished: str, holders: Collection[str], *, moved: bool) -> None:
-        """Give a folder a name of its own, beside what has the name that it would have."""
+        """Give a folder a different name, because the one it would have is taken."""
         other = self._distinct(root, wished)
         self._call(_text(root), other)
         known = next(filter(None, holders), "")
@@ -245,7 +245,7 @@ class _Naming:
         self.notes.append(" ".join([*lines, *([SAME_FOLDER.format(name=wished, other=other)] if moved else [])]))
 
     def _distinct(self, root: Path, wished: str) -> str:
-        """Return a name that nothing has here: with the folder above it, then those above that, then a number."""
+        """Return a free name: with the folder above it, then with more folders above, then with a number."""
         taken = {*self.documents, *self.removed, *self.names}
         stem, suffix = (_text(root.stem), _text(root.suffix)) if root.is_file() else (wished, "")
         above = list(map(_text, root.parent.parts[1:]))
@@ -254,7 +254,7 @@ class _Naming:
         return next(one for one in (*names, *numbered) if one not in taken)
 
     async def _has_unchanged(self, root: Path, files: Sequence[LocalFile], name: str) -> bool:
-        """Return whether a document that is called so was made of a file of this folder, as that file is now."""
+        """Return whether a document of this name was made of a file of this folder as it is now."""
         there = {one.source: one for one in self.documents.get(name, ())}
         for file in files:
             document = there.get(_text(Path(name) / file.path.relative_to(root)) if file.path != root else name)
@@ -299,5 +299,5 @@ def _is_name(name: str) -> bool:
 
 
 def _text(name: object) -> str:
-    """Return a name that is no UTF-8 with its odd bytes spelt out, so that it can be kept and shown."""
+    """Return a name with any bytes that are not UTF-8 escaped, so that it can be stored and shown."""
     return os.fsencode(str(name)).decode("utf-8", "backslashreplace")

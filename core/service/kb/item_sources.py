@@ -1,4 +1,4 @@
-"""Where a job's items come from: attached files, links, sites, conversations, and what was set aside on this disk."""
+"""Sources of a job's items: attached files, links, sites, conversations, and files spooled on this disk."""
 
 import hashlib
 import re
@@ -28,10 +28,10 @@ def _now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class ItemSources:
-    """Finds the items of jobs, and reads what each is made of.
+    """Finds the items of jobs, and reads their content.
 
-    ``platforms`` by name: files and conversations are read where the job was asked for. ``originals``, ``consistency``
-    and ``stores`` are None where originals are not kept, losses not looked for, and places but the web not read.
+    ``platforms`` by name: files and conversations are read on the job's platform. ``originals`` is None if originals
+    are not stored, ``consistency`` if losses are not checked, and ``stores`` if only the web is read.
     """
 
     catalog: Catalog
@@ -45,10 +45,10 @@ class ItemSources:
     now: Callable[[], datetime] = _now
 
     async def find_items(self, job: Job) -> AsyncIterator[JobItem]:
-        """Yield the items of a SITE or HISTORY job as they are found, at most ``job.limit`` that can be read.
+        """Yield the items of a SITE or HISTORY job as they are found, at most ``job.limit`` readable ones.
 
-        Each is set aside in the blob store first, so that a restart need not fetch it again. Raises FetchRefused when
-        the first page cannot be fetched, NotFound when there is no such channel or place, PlatformUnavailable.
+        Each is spooled in the blob store first, so that a restart need not fetch it again. Raises FetchRefused when the
+        first page cannot be fetched, NotFound when there is no such channel or place, and PlatformUnavailable.
         """
         if job.kind is JobKind.HISTORY:
             found = self._channel_items(job)
@@ -73,7 +73,7 @@ class ItemSources:
             yield await self._set_aside(item, as_markdown(conversation))
 
     async def _site_items(self, job: Job) -> AsyncIterator[JobItem]:
-        """Yield one item for each page of a site; then those that could not be fetched, failed already."""
+        """Yield one item for each page of a site, then failed items for pages that could not be fetched."""
         refused: list[JobItem] = []
 
         def note(url: str, why: FetchRefused) -> None:
@@ -89,7 +89,7 @@ class ItemSources:
             yield item
 
     async def read_item(self, job: Job, item: JobItem) -> Material | None:
-        """Return what an item is made of; None when its source says that this has not changed since it was last read.
+        """Return an item's content; None if its source says that it has not changed since it was last read.
 
         Raises DocumentRejected, FetchRefused, NotFound and PlatformUnavailable, each with the reason.
         """
@@ -129,22 +129,22 @@ class ItemSources:
         return replace(made, data=kept)
 
     async def forget(self, item: JobItem) -> None:
-        """Drop what was set aside for an item that is over."""
+        """Delete what was spooled for a finished item."""
         if item.kind is ItemKind.SPOOLED:
             await self.blobs.forget(item.reference)
 
     async def _read_original(self, item: JobItem) -> Material | None:
-        """Return what the document was made of; None when it was removed in the meantime."""
+        """Return the original of a document; None if the document was removed."""
         document = await self.catalog.document(item.reference)
         if document is None:
             return None
         kept = await self.originals.read(document) if self.originals else None
         if kept is None:
             raise NotFound("The original is no longer stored.", remedy="Add it again.")
-        return replace(kept, origin=document.origin)  # which may have been learnt since
+        return replace(kept, origin=document.origin)  # which may have been recorded since
 
     async def _stored_items(self, job: Job) -> AsyncIterator[JobItem]:
-        """Yield the files in a place that keeps them; what they hold is read when their turn comes."""
+        """Yield the files of a file store. Their content is read later, one by one."""
         if self.stores is None:
             raise NotFound("Buckets and other file stores are not set up here.")
         found = 0
@@ -161,7 +161,7 @@ class ItemSources:
             raise NotFound("Buckets and other file stores are not set up here.")
         known = await self._known_etag(job, item)
         if known and known == item.etag:
-            return None  # its place has said so already, when it was listed
+            return None  # the listing already said that it is unchanged
         found = await self.stores.read(item.reference, version=known)
         if found is None:
             return None
@@ -169,11 +169,11 @@ class ItemSources:
         return Material(item.source, file.name, data, file.url, job.by.name or job.by.id, item.title, file.version)
 
     async def _known_etag(self, job: Job, item: JobItem) -> str:
-        """Return what the source called the version that we have, '' where it has to be fetched again."""
+        """Return the source's version of our copy; '' if it has to be fetched again."""
         before = await self.catalog.document(document_id_of(job.base, item.source))
         etag = before.etag if before else ""
         if before is not None and etag and self.consistency and await self.consistency.incomplete([before]):
-            return ""  # that it has not changed is of no use where its passages are lost
+            return ""  # its passages are lost, so fetch it even if unchanged
         return etag
 
     async def _fetch_link(self, job: Job, item: JobItem) -> Material | None:
@@ -183,7 +183,7 @@ class ItemSources:
         return _material(job, item, fetched)
 
     async def _read_answer(self, job: Job, item: JobItem) -> Material | None:
-        """Return the document of a person's answer as its message reads now. Raises ConversationGone without it."""
+        """Return the document of a person's answer as its message reads now. Raises ConversationGone if deleted."""
         before = await self.catalog.document(document_id_of(job.base, item.source))
         if before is None and job.kind is JobKind.REFRESH:
             return None  # it was removed since
@@ -232,7 +232,7 @@ class ItemSources:
         return item
 
     def _transcript(self, platform: str) -> Transcript:
-        """Return how conversations are read on a platform. Raises NotFound where they cannot be."""
+        """Return the transcript reader of a platform. Raises NotFound without one."""
         transcript = self.platforms.get(platform, PlatformCapabilities()).transcript
         if transcript is None:
             raise NotFound(f"Conversations cannot be read on {platform or 'this platform'}.")
@@ -255,10 +255,10 @@ def _material(job: Job, item: JobItem, fetched: FetchResult) -> Material:
 
 
 def spool_name(job_id: str, source: str) -> str:
-    """Return the blob store's name for what is set aside of an item: the same for the same job and source."""
+    """Return the blob's name for a spooled item; it is the same for the same job and source."""
     return f"spooled-{job_id}-{hashlib.sha256(source.encode()).hexdigest()[:16]}"
 
 
 def file_name(title: str) -> str:
-    """Return a file's name for a conversation of this title: safe on every disk, 80 characters and ``.md`` at most."""
+    """Return a file name for a conversation's title: safe on every disk, at most 80 characters and ``.md``."""
     return f"{_UNSAFE.sub(' ', title).strip()[:80] or 'conversation'}.md"

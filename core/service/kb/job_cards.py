@@ -1,7 +1,7 @@
-"""What a job's card says in any client, and what can be pressed on it.
+"""Content and buttons of a job's card, the same in every client.
 
-A client renders the ``JobCard``. A job may be ended until it is over or being ended. Who may press is decided where
-the pressed command goes, by ``KnowledgeService``.
+A client renders the ``JobCard``. Cancel is offered until the job is over or being cancelled. ``KnowledgeService``
+checks who may press it.
 """
 
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ _WHAT = {
 
 
 def job_title(job: JobSummary) -> str:
-    """Return what the job does, in one line."""
+    """Return in one line what the job does."""
     return _WHAT[job.kind].format(subject=job_subject(job), base=job.base)
 
 
 def job_subject(job: JobSummary) -> str:
-    """Return what the job is about: the name of the one thing, or how many of what."""
+    """Return what the job is about: one name, or a count."""
     if job.subject:
         return job.subject
     if job.kind is JobKind.HISTORY:
@@ -44,7 +44,7 @@ def job_subject(job: JobSummary) -> str:
 
 
 def job_state(job: JobSummary) -> str:
-    """Return how far the job is, in one line."""
+    """Return the job's progress in one line."""
     counts = ", ".join(f"{number} {state}" for state, number in job.counts)
     match job.state:
         case JobState.QUEUED:
@@ -64,7 +64,7 @@ def job_state(job: JobSummary) -> str:
 
 
 def job_notes(job: JobSummary) -> list[str]:
-    """Of single sources what failed, what was left out and what was noticed."""
+    """Return notes on single sources: failures, omissions and observations."""
     lines = list(map(source_note_line, job.failed))
     if job.failures > len(job.failed):
         lines.append(f"and {job.failures - len(job.failed)} more")
@@ -77,7 +77,7 @@ def job_line(job: JobSummary) -> Line:
 
 
 def source_note_line(note: SourceNote) -> str:
-    """Return a source, and what is to be said of it."""
+    """Return a source with its note."""
     return f"{note.source}: {note.text}"
 
 
@@ -102,14 +102,14 @@ def _stage(job: JobSummary) -> str:
 
 
 def _took(job: JobSummary) -> str:
-    """Return how long it took, where that is worth a word."""
+    """Return how long the job took, if at least a second."""
     took = timedelta() if job.ended_at is None else job.ended_at - job.created_at
     return f" in {duration(took)}" if took >= timedelta(seconds=1) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class JobCard:
-    """What a card says, and what can be done about its job.
+    """The text of a job's card, and the command to cancel it.
 
     ``reason`` is why the job failed as a whole, ``notes`` are about single sources, ``footer`` names the job.
     """
@@ -119,22 +119,22 @@ class JobCard:
     footer: str
     reason: str = ""
     notes: tuple[str, ...] = ()
-    cancel: OfferedCommand | None = None  # until the job is over or being ended
+    cancel: OfferedCommand | None = None  # until the job is over or being cancelled
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What is to be said below the state, one sentence each."""
+        """The sentences below the state."""
         return (self.reason, *self.notes) if self.reason else self.notes
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """All of it but the footer, for a client that shows text."""
+        """Everything except the footer, for a client that shows text."""
         below = [self.state, *([self.reason] if self.reason else []), *(f"• {note}" for note in self.notes)]
         return ((strong(self.title),), *((plain(text),) for text in below))
 
 
 def job_card(job: JobSummary) -> JobCard:
-    """Return the card of a job as it is."""
+    """Return the card of a job in its current state."""
     ending = job.cancelling and not job.over
     return JobCard(
         title=job_title(job),
@@ -147,5 +147,5 @@ def job_card(job: JobSummary) -> JobCard:
 
 
 def job_id_line(job_id: str) -> str:
-    """Return what names a job, for the one who would type its id."""
+    """Return the job's id, for people who type it."""
     return f"job {job_id}"

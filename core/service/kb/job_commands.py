@@ -1,4 +1,4 @@
-"""The verbs whose work is a job: bringing in, fetching again, repairing, and cancelling it."""
+"""Commands whose work is a job: ingest, refresh, repair and cancel."""
 
 from collections.abc import AsyncIterable, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from core.service.lost_changes import LostChanges
 
 
 def summarize_accepted(job: Job, base: KnowledgeBase) -> JobAccepted:
-    """Return a new job with who will read what it adds: conversations carry words of few to many."""
+    """Return a new job with the readers of what it adds, because a conversation may reach more people than before."""
     return JobAccepted(summarize_job(job), readers_of(base))
 
 
@@ -36,7 +36,7 @@ MOST_JOBS = 10  # of one command
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What was begun. ``lost`` can only be added again, ``left`` wait for another time, ``complete`` lack nothing."""
+    """A started repair. ``lost`` can only be added again, ``left`` wait for another time, ``complete`` need nothing."""
 
     jobs: tuple[Job, ...] = ()
     lost: tuple[Document, ...] = ()
@@ -46,7 +46,7 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class IndexRepair:
-    """Finds what is missing and puts it in line. Holds no state of its own."""
+    """Finds missing passages and enqueues jobs that restore them. Stateless."""
 
     catalog: Catalog
     consistency: IndexConsistency
@@ -55,7 +55,7 @@ class IndexRepair:
     lost_changes: LostChanges | None = None
 
     async def restore_catalog(self) -> tuple[str, ...]:
-        """Make changes again that Redis has lost, also where it is empty; what was done, a line each.
+        """Redo changes that Redis lost, even if it is empty; return one line for each.
 
         Raises StoreUnavailable.
         """
@@ -65,9 +65,9 @@ class IndexRepair:
         return self.lost_changes.take_notices()
 
     async def begin(self, bases: Sequence[KnowledgeBase], caller: Caller) -> Repair:
-        """Put in line what fills these bases again. The index that is open is the catalog's from now on.
+        """Enqueue jobs that fill these bases again. From now on, the open index is the catalog's.
 
-        Raises Busy when too much waits, and StoreUnavailable where it is the catalog that is lost.
+        Raises Busy when too much waits, and StoreUnavailable if the catalog itself is lost.
         """
         documents = await self.catalog.documents(frozenset(base.name for base in bases))
         missing = await self.consistency.incomplete(documents)
@@ -96,7 +96,7 @@ class IndexRepair:
         return begun
 
     async def _item(self, document: Document) -> JobItem | None:
-        """Return how a document is filled again; None where it can only be added again."""
+        """Return the item that restores a document; None if it can only be added again."""
         if await self.originals.read(document) is not None:
             return JobItem(ItemKind.ORIGINAL, document.source, document.id, title=document.title)
         return JobItem(ItemKind.LINK, document.source, document.source) if is_link(document.source) else None
@@ -104,7 +104,7 @@ class IndexRepair:
 
 @dataclass(frozen=True, slots=True)
 class JobCommands:
-    """Handles INGEST, REFRESH, REPAIR and CANCEL. ``repair`` is None where nothing is kept to repair an index from."""
+    """Handles INGEST, REFRESH, REPAIR and CANCEL. ``repair`` is None if no originals are stored."""
 
     queries: KnowledgeQueries
     job_queue: JobQueue
@@ -114,12 +114,12 @@ class JobCommands:
     repair: IndexRepair | None = None
 
     async def ingest(self, command: KbCommand, caller: Caller) -> KbResult:
-        """INGEST of what the command names."""
+        """INGEST what the command names."""
         base = await self.queries.own_base(command.base, caller, create=True)
         return summarize_accepted(await self.job_queue.ingest(command, base.name, caller), base)
 
     async def ingest_bytes(self, files: AsyncIterable[FileContent], base: str, caller: Caller) -> KbResult:
-        """INGEST of files whose bytes are at hand. The right to do so was checked."""
+        """INGEST files whose bytes the client sends. The caller has checked the right to do so."""
         try:
             target = await self.queries.own_base(base, caller, create=True)
             job = await self.job_queue.ingest_bytes(files, target.name, caller)
@@ -131,7 +131,7 @@ class JobCommands:
         return accepted
 
     async def refresh(self, command: KbCommand, caller: Caller) -> KbResult:
-        """REFRESH of a document or a site, or of all that came from links and conversations in a base."""
+        """REFRESH a document, a site, or everything in a base that came from links and conversations."""
         if not command.target:
             return await self._refresh_base(command, caller)
         if (site := await self._site(command, caller)) is not None:
@@ -142,7 +142,7 @@ class JobCommands:
         return JobAccepted(summarize_job(job))
 
     async def _refresh_base(self, command: KbCommand, caller: Caller) -> KbResult:
-        """Return a job for each site, which finds its own pages, and one for all other links."""
+        """Enqueue a job for each site, which finds its own pages, and one for all other links."""
         base = await self.queries.base(command.base, caller)
         sites = await self.site_store.sites(base.name)
         below = {source for site in sites for source in site.pages}
@@ -154,7 +154,7 @@ class JobCommands:
         return RefreshAccepted(tuple(map(summarize_job, jobs)), base.name, left)
 
     async def _site(self, command: KbCommand, caller: Caller) -> Site | None:
-        """Return the site that is meant: one that was read through before, by the link where that began."""
+        """Return the known site that starts at the command's link."""
         bases = [await self.queries.base(command.base, caller)] if command.base else await self.queries.visible(caller)
         for base in bases:
             for site in await self.site_store.sites(base.name):
@@ -163,7 +163,7 @@ class JobCommands:
         return None
 
     async def repair_index(self, command: KbCommand, caller: Caller) -> KbResult:
-        """REPAIR: restore what Redis has lost; then fill what index and originals have, of a base or of all."""
+        """REPAIR: restore what Redis lost, then fill one base or all from originals and links."""
         if self.repair is None:
             raise NotFound("Originals of documents are not stored here.", remedy="Add them again.")
         restored = await self.repair.restore_catalog()
@@ -179,7 +179,7 @@ class JobCommands:
         )
 
     async def cancel(self, command: KbCommand, caller: Caller) -> KbResult:
-        """CANCEL: the worker of the job ends it at the next point where nothing is half done."""
+        """CANCEL a job. Its worker ends it at the next point that leaves nothing half done."""
         job = one_job(await self.queries.jobs_of(caller), command.target)
         if job.over:
             raise NotFound("That job has already ended.")

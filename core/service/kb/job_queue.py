@@ -1,4 +1,4 @@
-"""From a command to a job in line: validated and durable before it is confirmed, so that what was accepted is done."""
+"""Job queue: turns commands into jobs that are validated and durable before they are confirmed."""
 
 import uuid
 from collections.abc import AsyncIterable, Sequence
@@ -29,28 +29,28 @@ from core.service.kb.commands import MOST_FILES, MOST_PAGES, Caller, KbCommand
 from core.service.kb.item_sources import spool_name
 from core.service.kb.wording import ADD_AGAIN
 
-DEFAULT_PAGES = 100  # of a sitemap or a channel, where nothing else was said
+DEFAULT_PAGES = 100  # of a sitemap or a channel, by default
 MOST_STORED = 900  # files of one place; a job has at most 1,000 items
 MOST_ORPHANED = 1_000  # of the newest jobs: programs may add hundreds within two minutes
-RECENT = 200  # jobs that are looked through for a document
+RECENT = 200  # jobs searched for a document
 ORPHANED = timedelta(seconds=60)  # after which a queued job is put into the inbox once more
 
 
 def job_thread(base: str) -> str:
-    """Return what orders jobs: those of one base are worked on one after another."""
+    """Return the queue of a base's jobs, which run one after another."""
     return f"kb/{base}"
 
 
 def job_delivery(job: Job) -> Delivery:
-    """Return the inbox's envelope for a job's next turn."""
+    """Return the inbox envelope for a job's next turn."""
     return Delivery(f"{job.id}.{job.turn}", job.platform, job_thread(job.base), job.by.id, job.id, "job")
 
 
 @dataclass(frozen=True, slots=True)
 class JobQueue:
-    """Makes jobs of what callers ask for, keeps them, and puts them into the inbox of ``JobWorker``. Holds no state.
+    """Creates jobs for callers, stores them, and puts them into the inbox of ``JobWorker``. Stateless.
 
-    ``stores`` is None where no place but the web may be read.
+    ``stores`` is None if only the web may be read.
     """
 
     jobs: JobStore
@@ -60,9 +60,9 @@ class JobQueue:
     stores: FileStores | None = None
 
     async def accept(self, job: Job) -> Job:
-        """Keep a job and put it in line; a job of an id that is known is left as it is.
+        """Store and enqueue a job. A job with a known id is left unchanged.
 
-        Raises Busy when this person has too many in line (the job is then kept as failed), StoreUnavailable.
+        Raises Busy when this person has too many jobs queued (the job is then stored as failed), and StoreUnavailable.
         """
         if not await self.jobs.keep(job):
             return job
@@ -74,14 +74,14 @@ class JobQueue:
         return job
 
     async def ensure_enqueued(self, job: Job) -> None:
-        """Keep a job and put it in line, each unless that was done before. Raises Busy, StoreUnavailable."""
+        """Store and enqueue a job, unless that was already done. Raises Busy, StoreUnavailable."""
         await self.jobs.keep(job)
         await self.inbox.put(job_delivery(job))
 
     async def requeue_orphaned(self) -> None:
-        """Put in line again what was kept ``ORPHANED`` ago and not begun: the process that accepted it may have died.
+        """Enqueue stored jobs that did not begin within ``ORPHANED``: the accepting process may have died.
 
-        What is in line already stays as it is, and what finds no room now is looked at again. Raises
+        Jobs already queued stay unchanged, and those for which the queue is full are tried again later. Raises
         StoreUnavailable.
         """
         now = self.clock.now()
@@ -93,7 +93,7 @@ class JobQueue:
     def create_job(
         self, kind: JobKind, base: str, caller: Caller, subject: str = "", items: Sequence[JobItem] = ()
     ) -> Job:
-        """Return a new job of this caller, with a random id; neither kept nor in line yet."""
+        """Return a new job of this caller, with a random id. It is neither stored nor enqueued."""
         return Job(
             id=uuid.uuid4().hex[:12],
             kind=kind,
@@ -108,10 +108,10 @@ class JobQueue:
         )
 
     async def ingest(self, command: KbCommand, base: str, caller: Caller) -> Job:
-        """Take in what a command names: files and a link together, or a site, a thread or a channel.
+        """Accept a job for what a command names: files and a link together, or a site, a thread or a channel.
 
-        Raises NotFound when nothing was named, or what cannot be one job; DocumentRejected for more than MOST_FILES
-        files; Busy.
+        Raises NotFound when nothing was named, or when it cannot be one job. Raises DocumentRejected for more than
+        MOST_FILES files, and Busy.
         """
         link = command.target.strip()
         if not command.channel:
@@ -133,7 +133,7 @@ class JobQueue:
         return await self.accept(self.create_job(JobKind.INGEST, base, caller, subject, items))
 
     def _check(self, link: str) -> None:
-        """Raise NotFound for what is neither a link nor a place that may be read here."""
+        """Raise NotFound unless this is a link, or a place that may be read here."""
         if not link or is_link(link):
             return
         if "://" not in link or self.stores is None:
@@ -142,19 +142,19 @@ class JobQueue:
             raise NotFound(reason, remedy="Links begin with https:// or http://.")
 
     async def ingest_site(self, link: str, limit: int, base: str, caller: Caller) -> Job:
-        """Take in the pages below a link, of a sitemap, or the files of a place; once more, to keep up. Raises Busy.
+        """Accept a job for the pages of a link or sitemap, or the files of a store; again to update them. Raises Busy.
 
-        ``limit`` is in pages or files: 0 means DEFAULT_PAGES or MOST_STORED, and no more than MOST_PAGES or MOST_STORED
-        are taken.
+        ``limit`` is in pages or files: 0 means DEFAULT_PAGES or MOST_STORED, and at most MOST_PAGES or MOST_STORED are
+        taken.
         """
         made = self.create_job(JobKind.SITE, base, caller, link)
         return await self.accept(replace(made, reference=link, limit=site_limit(link, limit), listed=False))
 
     async def ingest_bytes(self, files: AsyncIterable[FileContent], base: str, caller: Caller) -> Job:
-        """Take in files whose bytes are at hand, set aside until their turn comes.
+        """Accept a job for files whose bytes the caller sends, spooled until their turn.
 
-        Where the same files of the same caller are in line already (a command that was killed, and given again), it is
-        that job, and no second one.
+        If the same files of the same caller are already queued (a command that was killed and repeated), return that
+        job.
         """
         job = self.create_job(JobKind.INGEST, base, caller, "")
         items: list[JobItem] = []
@@ -162,7 +162,7 @@ class JobQueue:
             async for file in files:
                 items.append(_spooled_item(job, file))
                 await self.blobs.keep(items[-1].reference, file.data)
-        except BaseException:  # no room, or cancelled: what was set aside is of no use, and its room is needed
+        except BaseException:  # out of space, or cancelled: free the spooled files
             await self._forget_spooled(items)
             raise
         if not items:
@@ -171,18 +171,18 @@ class JobQueue:
         return await self.accept_once(replace(job, subject=subject, items=tuple(items)))
 
     async def check_idle(self, document: Document) -> None:
-        """Raise Busy while a job that is not over has this document among its items."""
+        """Raise Busy while an unfinished job has this document among its items."""
         for job in await self.jobs.recent(RECENT):
             if job.base == document.knowledge_base and not job.over and job.position(document.source) is not None:
                 raise Busy("This document is being replaced.", remedy=f"Wait until job {job.id} is over.")
 
     async def accept_once(self, job: Job) -> Job:
-        """Accept a job whose bytes are set aside; where the same is in line already, it is that job. Raises Busy."""
+        """Accept a job whose bytes are spooled; if the same is already queued, return that one. Raises Busy."""
         waiting = waiting_duplicate(job, await self.jobs.recent())
         if waiting is None:
             try:
                 return await self.accept(job)
-            except Busy:  # what is never worked on needs no room
+            except Busy:  # a job that never runs needs no spooled files
                 await self._forget_spooled(job.items)
                 raise
         await self._forget_spooled(job.items)
@@ -193,7 +193,7 @@ class JobQueue:
             await self.blobs.forget(item.reference)
 
     async def refresh(self, documents: Sequence[Document], base: str, caller: Caller) -> Job:
-        """Read links and conversations again. Raises NotFound when none of these documents came from one."""
+        """Accept a job that reads links and conversations again. Raises NotFound if no document came from one."""
         links = [document for document in documents if can_be_read_again(document)]
         if not links:
             what = f"“{documents[0].title}”" if len(documents) == 1 else "What is in there"
@@ -203,7 +203,7 @@ class JobQueue:
         return await self.accept(self.create_job(JobKind.REFRESH, base, caller, subject, items))
 
     async def queue_documents(self, kind: JobKind, documents: Sequence[Document], base: str, caller: Caller) -> Job:
-        """Put away (REMOVE), or put back (RESTORE), the documents of a whole base. Raises Busy."""
+        """Accept a job that removes (REMOVE) or restores (RESTORE) a whole base's documents. Raises Busy."""
         if kind is JobKind.REMOVE:
             items = [document_item(one) for one in documents]
         else:
@@ -226,14 +226,14 @@ def _page_limit(limit: int) -> int:
 
 
 def site_limit(link: str, limit: int) -> int:
-    """Return how many pages of a site, or files of a place, one job takes: 0 means as many as it does by itself."""
+    """Return how many pages of a site, or files of a store, one job takes; 0 means the default."""
     if is_link(link):
         return _page_limit(limit)
     return min(limit, MOST_STORED) if limit > 0 else MOST_STORED
 
 
 def _is_site(link: str, limit: int) -> bool:
-    """Whether it is to be followed to more than one page, is a sitemap by its path, or a place that keeps files."""
+    """Return whether the link has several pages to follow, is a sitemap by its path, or is a file store."""
     return bool(link) and (limit > 1 or _is_sitemap(link) or not is_link(link))
 
 

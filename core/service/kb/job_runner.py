@@ -1,7 +1,7 @@
-"""Works jobs off: one at a time for each base, item by item, each outcome written down before the next begins.
+"""Job runner: one job at a time for each base, item by item, each outcome stored before the next item begins.
 
-A killed job goes on with its first item without an outcome, by the worker that leases its base next.
-A long job goes back to the end of its base's queue from time to time, so that nobody waits for another's whole crawl.
+After a crash, the next worker that leases the base resumes at the first item without an outcome. A long job
+periodically goes back to the end of its base's queue, so that nobody waits for a whole crawl.
 """
 
 import asyncio
@@ -39,71 +39,71 @@ from core.service.kb.program_documents import check_readers
 from core.service.kb.sites import SiteSync
 from core.service.sync.engine import SyncReport
 
-TURN_SECONDS = 20.0  # then a job lets the next one of its base go first
+TURN_SECONDS = 20.0  # then a job lets the next job of its base run
 LOOK_SECONDS = 0.5  # how soon a cancellation is noticed
 CARD_SECONDS = 1.5  # between two edits of a card, below what every platform allows
 CARD_DEADLINE = 10.0
-MOST_ATTEMPTS = 5  # a job that outlives this many workers without any item coming out is given up
+MOST_ATTEMPTS = 5  # give up a job after this many workers without any item's outcome
 APART = "A file of a folder is called “{name}” here. Both are kept; this one is called “{own}”."
 WENT_WRONG = "Something went wrong on my side. Please retry; an admin finds the details in the log."
 
 log = logging.getLogger(__name__)
 
-MOST_NAMED = 100  # documents of a sync whose failures its card can name
+MOST_NAMED = 100  # failed documents that a sync's card can name
 
 Guard = Callable[[], Awaitable[None]]
 
 
 class Sync(Protocol):
-    """Goes on with the sync of a connection (``core.service.sync.connections``)."""
+    """Continues the sync of a connection (``core.service.sync.connections``)."""
 
     async def __call__(self, name: str, *, guard: Guard, report: SyncReport, until: float) -> bool:
-        """Return whether the round ended."""
+        """Continue the sync and return whether the round ended."""
 
 
 @dataclass(slots=True)
 class _Run:
-    """A job in hand, as it is just now: what is kept of it and shown may be a little older."""
+    """A job in progress in its current state. The stored and shown state may be a little older."""
 
     job: Job
     guard: Guard
-    suspect: str = ""  # what a worker that died may have had in hand: the source of the first item without outcome
+    suspect: str = ""  # source of the item that a dead worker may have left half done
     shown: Job | None = None
     shown_at: float = 0.0
 
     def report_progress(self, stage: JobStage, done: int, total: int) -> None:
-        """Take note of what the ingestor reports after each batch. Raises JobCancelled between two of them."""
+        """Store the ingestor's progress after each batch. Raises JobCancelled between two batches."""
         if self.job.cancelled_by:
             raise JobCancelled("It was cancelled.")
         now = replace(self.job.progress, stage=stage, done=done, total=total)
         self.job = replace(self.job, progress=now)
 
     def begin_stage(self, stage: JobStage, source: str) -> None:
-        """Take note of what is being done now, and to which source; nothing of it is done yet."""
+        """Store the stage and source that begin now."""
         self.job = replace(self.job, progress=JobProgress(stage, source))
 
 
 @dataclass(frozen=True, slots=True)
 class _JobReport(SyncReport):
-    """Shows a sync on its job's card: counts of everything, and failures by id.
+    """Shows a sync on its job's card: counts of all outcomes, and failures by id.
 
-    Admins see jobs whose documents they may not read, so no title is shown.
+    No title is shown, because admins see jobs whose documents they may not read.
     """
 
     run: _Run
     record: Callable[[_Run, JobItem], Awaitable[None]]
 
     def begin(self, stage: JobStage, title: str, done: int, total: int) -> None:
-        """Take note of what is being done."""
+        """Store the current stage and progress."""
         self.run.begin_stage(stage, self.run.job.base)
         self.run.report_progress(stage, done, total)
 
     def progress(self, stage: JobStage, done: int, total: int) -> None:
-        """Take note of how far the current document is."""
+        """Store the progress of the current document."""
         self.run.report_progress(stage, done, total)
 
     async def outcome(self, item: str, title: str, state: ItemState, reason: str = "") -> None:
-        """Count how a document came out; keep one that failed, with its reason."""
+        """Count a document's outcome; store a failed one with its reason."""
         job = self.run.job
         failed = state is ItemState.FAILED and len(job.items) < MOST_NAMED
         if failed:
@@ -113,7 +113,7 @@ class _JobReport(SyncReport):
 
 
 class JobRunner:
-    """Works on one job at a time; several may run in one process or in many."""
+    """Processes one job at a time; several runners may run in one process or in many."""
 
     def __init__(
         self,
@@ -127,9 +127,9 @@ class JobRunner:
         clock: Clock,
         sync: Sync | None = None,
     ) -> None:
-        """Work with these; cards are shown by the platforms that the item sources know.
+        """Use these services. The platforms of the item sources show the cards.
 
-        ``sync`` goes on with the sync of a connection; None where nothing is connected.
+        ``sync`` continues the sync of a connection; None if nothing is connected.
         """
         self._sync = sync
         self._jobs = jobs
@@ -141,7 +141,7 @@ class JobRunner:
         self._site_sync = SiteSync(site_store, catalog, trash)
 
     async def is_ours(self, job_id: str) -> bool:
-        """Whether this process can do a job: it is over, the clock asked for it, or its platform is connected here."""
+        """Return whether this process can do a job: it is over, from the clock, or its platform is connected here."""
         job = await self._jobs.read(job_id)
         if job is None or job.over or job.cancelled_by:
             return True
@@ -151,7 +151,7 @@ class JobRunner:
         return needed <= {"", *self._item_sources.platforms}
 
     async def work(self, job_id: str, guard: Guard, *, seconds: float = TURN_SECONDS) -> Job | None:
-        """Go on with a job for about so long; the job as it is then, over or not. None when there is nothing to do.
+        """Run a job for about this long; return its state, over or not. None when there is nothing to do.
 
         ``guard`` raises LeaseLost when another worker has taken the base over. Raises that, and StoreUnavailable.
         """
@@ -159,7 +159,7 @@ class JobRunner:
         if job is None:
             return None
         run = _Run(job, guard, _in_hand(job))
-        if job.over:  # the worker that ended it may have died before that was shown
+        if job.over:  # its worker may have died before it showed the end
             await self._show(run, last=True)
             return None
         until = self._clock.monotonic() + seconds
@@ -183,7 +183,7 @@ class JobRunner:
         return run.job
 
     async def _find_items(self, run: _Run) -> None:
-        """Find the items of a site or a channel, each written down as it is found."""
+        """Find the items of a site or a channel, and store each one at once."""
         if run.job.listed:
             return
         run.begin_stage(JobStage.FETCHING, run.job.subject)
@@ -196,7 +196,7 @@ class JobRunner:
         await self._record(run, replace(run.job, listed=True))
 
     async def _work_items(self, run: _Run, until: float) -> None:
-        """Work on the items that have no outcome, until they are done or the turn is over."""
+        """Process the items without an outcome until they are done or the turn is over."""
         for number, item in enumerate([item for item in run.job.items if not item.over]):
             if number and self._clock.monotonic() >= until:
                 await self._record(run, replace(run.job, turn=run.job.turn + 1, attempts=0, progress=JobProgress()))
@@ -210,7 +210,7 @@ class JobRunner:
         await self._end(run, JobState.DONE)
 
     async def _work_sync(self, run: _Run, until: float) -> None:
-        """Go on with a sync until its round ends or the turn is over."""
+        """Continue a sync until its round ends or the turn is over."""
         sync = self._sync
         if sync is None:
             raise NotFound("Nothing is connected here.")
@@ -228,21 +228,21 @@ class JobRunner:
             await self._record(run, replace(run.job, turn=run.job.turn + 1, attempts=0, progress=JobProgress()))
 
     async def _end(self, run: _Run, state: JobState, reason: str = "") -> None:
-        """Leave nothing behind of what was set aside or half written, then write down that the job is over."""
+        """Delete spooled and half-written data, then store that the job is over."""
         await self._tidy(run, run.suspect)
         for item in run.job.items:
-            await self._item_sources.forget(item)  # of what was cancelled, or left by a worker that died
+            await self._item_sources.forget(item)  # cancelled, or left by a dead worker
         await self._record(run, run.job.at_end(self._clock.now(), state, reason))
 
     async def _tidy(self, run: _Run, source: str) -> None:
-        """Remove what a worker that died has left of the item it had in hand, once that has come out."""
+        """Remove what a dead worker left of its last item, once that item has an outcome."""
         if source and source == run.suspect:
             await run.guard()
             await self._ingestor.tidy(run.job.base, source)
             run.suspect = ""
 
     async def _work_item(self, run: _Run, item: JobItem) -> None:
-        """Bring one item to its outcome and write that down; what fails is the item's outcome, not the job's end."""
+        """Process one item and store its outcome. A failure is the item's outcome and does not end the job."""
         try:
             outcome = await self._outcome(run, item)
         except (LeaseLost, StoreUnavailable, JobCancelled):
@@ -255,12 +255,12 @@ class JobRunner:
         await run.guard()
         await self._tidy(run, item.source)
         if item.kind is ItemKind.TEXT:
-            outcome = replace(outcome, reference="")  # the words are in the base now, or nowhere
+            outcome = replace(outcome, reference="")  # the text is now in the base, or was rejected
         await self._record_item(run, outcome)
         await self._item_sources.forget(item)
 
     async def _outcome(self, run: _Run, item: JobItem) -> JobItem:
-        """Return the item as it came out."""
+        """Process one item by the job's kind and return it with its outcome."""
         match run.job.kind:
             case JobKind.REMOVE:
                 count = await self._trash.put_away(document_of(item))
@@ -275,7 +275,7 @@ class JobRunner:
         removed = await self._trash.removal(document_id)
         if removed is not None:
             return await self._trash.restore(removed, by)
-        document = await self._catalog.document(document_id)  # a worker died just after it was back
+        document = await self._catalog.document(document_id)  # a worker died just after restoring it
         if document is None:
             raise NotFound("It is not among the removed documents.", remedy="Add it again.")
         return document
@@ -316,7 +316,7 @@ class JobRunner:
         )
 
     async def _withdraw(self, run: _Run, item: JobItem, reason: ConversationGone) -> JobItem:
-        """Take out the document of a conversation that was deleted; one that is being added fails."""
+        """Remove the document of a deleted conversation. If it was only being added, raise the reason."""
         document = await self._catalog.document(document_id_of(run.job.base, item.source))
         if document is None:
             raise reason
@@ -325,7 +325,7 @@ class JobRunner:
         return replace(item, state=ItemState.REMOVED, passages=document.passages, notes=(str(reason),))
 
     async def _check_base(self, run: _Run, item: JobItem) -> None:
-        """Raise JobCancelled where the base was removed, Denied where its readers are no longer those of this item."""
+        """Raise JobCancelled if the base was removed, Denied if its readers no longer fit this item."""
         base = await self._trash.base(run.job.base)
         if base is None:
             raise JobCancelled("Someone removed the knowledge base in the meantime.")
@@ -341,9 +341,9 @@ class JobRunner:
             raise
 
     async def _run_cancellable(self, run: _Run, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Do it while looking for a cancellation and showing how far it is. Raises JobCancelled.
+        """Run the work while watching for cancellation and showing progress. Raises JobCancelled.
 
-        Before anything is written the work is broken off at once; after that, between two batches.
+        The work is cancelled at once before anything is written; after that, between two batches.
         """
         await self._check_cancelled(run)
         task = asyncio.create_task(work())
@@ -376,7 +376,7 @@ class JobRunner:
         await self._jobs.record(job)
 
     async def _show(self, run: _Run, *, last: bool = False) -> None:
-        """Keep and show how far it is, at a bounded rate; a card that cannot be shown stops nothing."""
+        """Store and show the progress, at a bounded rate. A failing card does not stop the job."""
         now = self._clock.monotonic()
         if run.shown == run.job or (not last and run.shown is not None and now - run.shown_at < CARD_SECONDS):
             return
@@ -393,7 +393,7 @@ class JobRunner:
 
 
 def _in_hand(job: Job) -> str:
-    """Return the source that an earlier worker may have had in hand when it died; empty without one."""
+    """Return the source that an earlier worker may have been processing when it died; empty without one."""
     if job.state is JobState.QUEUED or job.kind in {JobKind.REMOVE, JobKind.RESTORE}:
         return ""
     return next((item.source for item in job.items if not item.over), "")

@@ -1,8 +1,8 @@
-"""The buttons and forms of ``/kb``, on every platform: what one means is kept here, and it carries only an id.
+"""Buttons and forms of ``/kb`` on every platform: the command is stored here, and the button carries only its id.
 
-One rule for all of them. An id means what one person was offered, and nobody else's press finds it. It is kept for
-as long as everything about messages is. What acts once is done by one press, of however many, in whatever processes;
-everything else as often as it is pressed. Rights are not kept: anyone who acts on it looks them up again.
+An id stands for what one person was offered; no other person's press finds it. It is stored as long as other message
+state. A one-time button works for one press in any process, others for every press. Rights are not stored: they are
+looked up again at each press.
 """
 
 import secrets
@@ -26,14 +26,14 @@ LONGEST_TARGET = 64  # characters of a pressed id that the audit keeps
 
 @dataclass(frozen=True, kw_only=True)
 class KeptCommand(OneTimeUse):
-    """What a button or a form means, for ``person``; a platform says below this where it is kept."""
+    """The command of a button or a form for ``person``. Each platform's subclass says where it is stored."""
 
     id: str = ""
-    command: KbCommand | None = None  # None: a form that says itself what is to be done
+    command: KbCommand | None = None  # None: a form, whose input is the command
 
     @property
     def acts_once(self) -> bool:
-        """Whether one press alone counts."""
+        """Whether only one press counts."""
         return True
 
 
@@ -42,7 +42,7 @@ K = TypeVar("K", bound=KeptCommand)
 
 @dataclass(frozen=True, slots=True)
 class KeptCommands(Generic[K]):
-    """Keeps them and finds them again. ``kind`` is the platform's own record; ``now`` is in seconds since the epoch.
+    """Stores and finds these commands. ``kind`` is the platform's record; ``now`` returns seconds since the epoch.
 
     Every method raises StoreUnavailable.
     """
@@ -53,20 +53,20 @@ class KeptCommands(Generic[K]):
     now: Callable[[], float] = time.time
 
     async def keep(self, offered: K) -> str:
-        """Keep what is offered to its person; the id that the button or form carries."""
+        """Store what a person is offered; return the id that the button or form carries."""
         kept = replace(offered, id=secrets.token_hex(ID_BYTES))
         await self._uses.open(kept)
         return kept.id
 
     async def read(self, kept_id: str, person: str) -> K | None:
-        """Return what was kept, without taking it; None when it no longer exists, or was offered to somebody else."""
+        """Return a stored command without taking it; None when it expired or was offered to somebody else."""
         kept = await self.message_states.read(self.kind(id=kept_id, person=person)) if kept_id else None
         return kept if kept is not None and kept.person == person else None
 
     # --- buttons
 
     async def find(self, kept_id: str, person: str) -> K:
-        """Return the command of a pressed button. Raises NotFound, on record, if it expired or is another's."""
+        """Return the command of a pressed button. Raises NotFound, and records it, if it expired or is another's."""
         kept = await self.read(kept_id, person)
         if kept is None or kept.command is None:
             await self.audit.record(person, "kb button", kept_id[:LONGEST_TARGET], allowed=False)
@@ -75,10 +75,10 @@ class KeptCommands(Generic[K]):
 
     @asynccontextmanager
     async def use(self, kept: K, *, once: bool = False) -> AsyncIterator[KbCommand]:
-        """Yield the command of a button that was just found: the caller gives it within.
+        """Yield the command of a button that was just found; the caller runs it inside the context.
 
-        It counts as done only afterwards: a process that dies over it must not leave a button that claims it was.
-        With ``once`` it acts once, whatever was kept. Raises NotFound, and AlreadyDone when another press was the one.
+        The button is marked as done only afterwards, so a crash cannot leave a button that claims it was. ``once``
+        forces a one-time use. Raises NotFound, and AlreadyDone when another press won.
         """
         if kept.command is None:
             raise NotFound(EXPIRED)
@@ -95,18 +95,18 @@ class KeptCommands(Generic[K]):
         if acts_once:
             await self.mark_done(kept.id, kept.person)
 
-    # --- forms, which may be sent again when what they brought was not accepted
+    # --- forms, which can be sent again if their input was rejected
 
     async def take(self, kept: K | None) -> PressOutcome:
-        """Return whether this is the one time that counts, of what was just read."""
+        """Return whether this use of a command that was just read is the one that counts."""
         return await self._uses.take(kept)
 
     async def mark_done(self, kept_id: str, person: str) -> None:
-        """Mark it as done: it is never taken again."""
+        """Mark a command as done, so that it is never taken again."""
         await self._uses.mark_done(self.kind(id=kept_id, person=person))
 
     async def reopen(self, kept_id: str, person: str) -> None:
-        """Let it be taken once more: it was not done."""
+        """Allow a command to be taken again, because it was not done."""
         await self._uses.open(self.kind(id=kept_id, person=person))
 
     @property

@@ -1,8 +1,8 @@
-"""Documents that programs add over the API: each under a key of the program's own, in a base that its token names.
+"""Documents that programs add over the API, each under the program's own key, in a base that its token names.
 
-A document's source is ``api:TOKEN:key``, so a token reaches its own documents and no others. They are for the readers
-of their base. A program may say who may read a document: a base that more people read is refused, when the document is
-accepted and once more when it is published.
+A document's source is ``api:TOKEN:key``, so a token reaches only its own documents. Their readers are those of their
+base. A program may state who may read a document. A base with more readers is then refused, both when the document is
+accepted and when it is published.
 """
 
 import asyncio
@@ -30,10 +30,10 @@ EVERYONE = "everyone"  # in an audience: all who read the base
 
 @dataclass(frozen=True, slots=True)
 class GivenDocument:
-    """A document as a program gives it. ``address`` is shown with citations and never fetched.
+    """A document from a program. ``address`` is shown with citations and never fetched.
 
-    ``audience`` are principals as text, or EVERYONE; empty: all who read the base. ``name`` says the format by its
-    ending; empty for Markdown.
+    ``audience`` are principals as text, or EVERYONE; empty means all readers of the base. The ending of ``name`` gives
+    the format; empty means Markdown.
     """
 
     key: str
@@ -58,7 +58,7 @@ class ProgramDocuments:
     audit: CommandAudit
 
     async def put(self, client: ApiClient, given: GivenDocument) -> Job:
-        """Add this document or replace it; the same one that is in line already is the same job. Raises Busy."""
+        """Add or replace this document; if the same one is already queued, return that job. Raises Busy."""
         base = await self._base(client, given.base)
         caller = _caller(client)
         job = self.job_queue.create_job(JobKind.INGEST, base.name, caller, one_line(given.title) or given.key)
@@ -93,7 +93,7 @@ class ProgramDocuments:
         return sorted(own, key=lambda keyed: (keyed[0], keyed[1].knowledge_base))
 
     async def document(self, client: ApiClient, key: str, base: str = "") -> Document:
-        """Return the token's own document of this key."""
+        """Return the token's own document with this key."""
         name = (await self._base(client, base)).name
         found = await self.catalog.document(document_id_of(name, _source(client, key)))
         if found is None:
@@ -101,7 +101,7 @@ class ProgramDocuments:
         return found
 
     async def remove(self, client: ApiClient, key: str, base: str = "") -> Document:
-        """Take the token's own document out; an admin can restore it for seven days. Raises Busy while it comes in."""
+        """Remove the token's own document; an admin can restore it for seven days. Raises Busy while it is added."""
         found = await self.document(client, key, base)
         await self.job_queue.check_idle(found)
         await self.trash.remove(found, client.person().id)
@@ -109,7 +109,7 @@ class ProgramDocuments:
         return found
 
     async def job(self, client: ApiClient, job_id: str) -> Job:
-        """Return a job that this token began."""
+        """Return a job that this token started."""
         job = await self.jobs.read(job_id)
         if job is None or job.by.id != client.person().id:
             raise NotFound("This token has no job of this id.")
@@ -141,7 +141,7 @@ def _source(client: ApiClient, key: str) -> str:
 
 
 def check_readers(base: KnowledgeBase, audience: frozenset[str], giver: str) -> None:
-    """Raise Denied where more people read the base than a document is for, or where its program does not."""
+    """Raise Denied if more people read the base than a document is for, or if its program may not read it."""
     if giver and base.grants and giver not in base.grants:
         raise Denied(f"This token may not use “{base.name}” any more.", remedy="Ask an admin to grant it.")
     if audience and not (base.grants and base.grants <= audience | {giver}):

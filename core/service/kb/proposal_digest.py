@@ -1,8 +1,8 @@
-"""Once a day, that proposals wait for an admin: told where admins chose it, without a ping, and nowhere else.
+"""Daily notice that proposals wait for an admin, posted only in channels that admins chose, without a ping.
 
-It says how many wait and since when, and none of their words: not everybody who reads there may know them. A day's word
-is taken before it is said and marked once it is; who takes it over from a process that died looks first at whether it
-is there already. So none is lost, and none is posted twice.
+It says how many wait and since when. It quotes nothing, because not every reader of the channel may see the proposals.
+A process claims the day before it posts and marks it afterwards. A process that takes over first checks whether the
+notice is already there. So no notice is lost or posted twice.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ from core.service.one_time_use import OneTimeUse, OneTimeUses
 
 DAY = timedelta(days=1)
 FIRST = datetime(2024, 1, 1, 8, tzinfo=UTC)  # a day begins at eight
-LOOK_SECONDS = 60.0  # between two looks at whether something waits that today nobody was told of
+LOOK_SECONDS = 60.0  # between two checks for proposals without a notice today
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProposalDigestDay(OneTimeUse, place="{channel}/proposals", subject="digest:{day}"):
-    """A day, counted from ``FIRST``, on which a channel was told what waits, or is being told now."""
+    """A day, counted from ``FIRST``, whose notice was posted in a channel or is being posted now."""
 
     channel: str
     day: int
@@ -40,7 +40,7 @@ class ProposalDigestDay(OneTimeUse, place="{channel}/proposals", subject="digest
 
 @dataclass(frozen=True, slots=True)
 class ProposalDigest:
-    """Looks now and again whether proposals wait; of many processes one says so, once a day in each place."""
+    """Checks periodically whether proposals wait. Of many processes, one posts, once a day in each place."""
 
     proposals: ProposalStore
     settings: ChannelSettingsStore
@@ -49,13 +49,13 @@ class ProposalDigest:
     announcements: Callable[[str], Announcements | None]  # of the platform of this name, once it is connected here
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until ``stop`` is set."""
+        """Check until ``stop`` is set."""
         await repeat(self.look, LOOK_SECONDS, stop, "proposals_not_announced")
 
     async def look(self) -> int:
-        """Say it wherever it is wanted and was not said today; in how many places it was said here.
+        """Post today's notice where it is wanted and missing; return in how many places this call posted it.
 
-        A platform that is away is asked again at the next look. Raises StoreUnavailable.
+        An unavailable platform is retried at the next check. Raises StoreUnavailable.
         """
         waiting = await self.proposals.proposals()
         if not waiting:
@@ -87,9 +87,9 @@ class ProposalDigest:
 async def _announce(
     announcements: Announcements, channel: ThreadKey, beginning: str, text: str, begun: datetime
 ) -> bool:
-    """Return whether it is there, said now or since ``begun``.
+    """Return whether the notice is in the channel, posted now or since ``begun``.
 
-    What a channel does not take today is not tried again until tomorrow. Raises PlatformUnavailable, StoreUnavailable.
+    If the channel refuses it, it is not retried until tomorrow. Raises PlatformUnavailable, StoreUnavailable.
     """
     try:
         if not await announcements.has_posted(channel, beginning, since=begun):
@@ -103,19 +103,19 @@ async def _announce(
 
 
 def channel_of(place: str) -> ThreadKey | None:
-    """Return the channel that settings are kept for; None for what is no channel."""
+    """Return the channel of a settings place; None for any other place."""
     platform, _, rest = place.partition(":channel:")
     space, slash, channel = rest.partition("/")
     return ThreadKey(platform, space, channel, "") if slash and channel else None
 
 
 def digest_beginning(now: datetime) -> str:
-    """Return how the word of a day begins, and by what it is found again."""
+    """Return the first words of a day's notice, which identify it later."""
     return f"Proposals, {(FIRST + (now - FIRST) // DAY * DAY):%d %B %Y}:"
 
 
 def digest_text(waiting: Sequence[Proposal], command: str) -> str:
-    """Say how many proposals wait, since when, and which command lists them, in plain text."""
+    """Return how many proposals wait, since when, and which command lists them, in plain text."""
     oldest = min(one.at for one in waiting)
     verb = "waits" if len(waiting) == 1 else "wait"
     waits = f"{count(len(waiting), 'proposal')} {verb} for an admin"

@@ -1,4 +1,4 @@
-"""Proposals for the knowledge: each waits for an admin, who decides once. An approved one becomes a job."""
+"""Proposals of new knowledge. Each waits for one decision of an admin; an approved one becomes a job."""
 
 import logging
 import re
@@ -35,7 +35,7 @@ from core.service.kb.results import (
 from core.service.kb.summaries import BEGINNING
 from core.service.kb.wording import decision_line
 
-DRAFT = "draft"  # a proposal's source begins with it where it came from a gap
+DRAFT = "draft"  # prefix of the source of proposals that came from a gap
 PLACEHOLDER = "(to be written)"
 NAME_A_BASE = "Add --kb and the name of a base whose readers may read both."
 UNKNOWN = "There is no such proposal, or it has already been decided."
@@ -47,9 +47,9 @@ log = logging.getLogger(__name__)
 
 
 def finished_text(draft: str) -> str:
-    """Return a draft's own text without the notes it was begun with.
+    """Return a draft's own text without its notes.
 
-    Raises DocumentRejected while the placeholder is there, or nothing was written below the headings.
+    Raises DocumentRejected while the placeholder is there, or if there is no text below the headings.
     """
     notes = _NOTES.search(draft)
     text = (draft[: notes.start()] if notes else draft).strip()
@@ -61,13 +61,13 @@ def finished_text(draft: str) -> str:
 
 
 def without_headings(text: str) -> str:
-    """Return the words of a Markdown text, its headings left out."""
+    """Return the words of a Markdown text without its headings."""
     return " ".join(word for line in text.splitlines() if not line.startswith("#") for word in line.split())
 
 
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """Takes proposals, and decides them for admins. ``questions`` keeps which answers were corrected."""
+    """Accepts proposals, and decides them for admins. ``questions`` records which answers were corrected."""
 
     proposal_store: ProposalStore
     job_queue: JobQueue
@@ -79,7 +79,7 @@ class Proposals:
     async def propose(
         self, conversation: Conversation, caller: Caller, base: str = "", *, waits: bool = False
     ) -> KbResult:
-        """*Add to knowledge base*: an admin's is ingested unless it ``waits``, anybody else's waits for an admin."""
+        """*Add to knowledge base*: ingest an admin's conversation unless it ``waits``; others' wait for an admin."""
         proposal = Proposal(
             id=uuid.uuid4().hex[:8],
             base=base,
@@ -94,7 +94,7 @@ class Proposals:
         return await self.submit(proposal, caller, waits=waits)
 
     async def submit(self, proposal: Proposal, caller: Caller, *, waits: bool = False) -> KbResult:
-        """Take in an admin's proposal unless it ``waits``; keep anybody else's until an admin decides."""
+        """Ingest an admin's proposal unless it ``waits``; store anybody else's until an admin decides."""
         try:
             if caller.permissions.is_admin and not waits:
                 return await self._ingest(proposal, caller)
@@ -106,7 +106,7 @@ class Proposals:
         return ProposalSent(proposal.id)
 
     async def _ingest(self, proposal: Proposal, caller: Caller) -> KbResult:
-        """Take in what an admin would add, which needs nobody's approval."""
+        """Ingest an admin's addition, which needs no approval."""
         base = await self.queries.own_base(proposal.base, caller, create=True)
         check_readers(base, proposal.audience, "")
         job = await self.job_queue.accept(self._job(proposal, base.name, caller))
@@ -125,8 +125,8 @@ class Proposals:
     ) -> KbResult:
         """Propose the right answer to a question that was answered wrongly.
 
-        It goes to the base that the wrong answer came from, of several to the one with the fewest readers: words of a
-        restricted base never reach more people. Where none has the fewest, or one no longer exists, an admin decides.
+        It goes to the base of the wrong answer, or of several to the one with the fewest readers. Text of a restricted
+        base thus never reaches more people. If no base has the fewest, or one no longer exists, an admin decides.
         """
         said = (TranscriptMessage(caller.person.name or "A reader", self.clock.now(), answer),)
         title = " ".join(question.split())[:MOST_QUESTION]
@@ -156,7 +156,7 @@ class Proposals:
             return None
 
     async def decide(self, command: KbCommand, caller: Caller) -> KbResult:
-        """APPROVE and REJECT, once; pressed in the list, the rest of that is shown below the outcome."""
+        """APPROVE or REJECT a proposal once. If pressed in the list, the rest of it is shown below the outcome."""
         require_privacy(caller)
         if not command.listed:
             return await self._decide(command, caller)
@@ -167,7 +167,7 @@ class Proposals:
         return ProposalDecided(outcome, await self.queries.proposals(command, caller))
 
     async def _decide(self, command: KbCommand, caller: Caller) -> KbOutcome:
-        """Decide. What is approved is enqueued, by this process or by the next that looks."""
+        """Decide a proposal. An approved one is enqueued by this process or by the next scheduler tick."""
         approving, (name, _, ruling) = command.verb is KbVerb.APPROVE, command.target.strip().partition(" ")
         proposal = await self.proposal_store.proposal(name)
         if proposal is not None and not await self.queries.may_see(proposal, caller):
@@ -203,7 +203,7 @@ class Proposals:
         )
 
     async def _repeat_outcome(self, held: Decision | None, approving: bool, caller: Caller) -> KbOutcome:
-        """Return the outcome if it was decided before; enqueue again what this admin approved.
+        """Return the outcome of an earlier decision; enqueue again what this admin approved.
 
         Raises NotFound, which says who decided.
         """
@@ -215,14 +215,14 @@ class Proposals:
         raise NotFound(decision_line(held, caller.person, self.clock.now()))
 
     async def enqueue_approved(self) -> None:
-        """Put in line what was approved and is not there yet. Raises StoreUnavailable."""
+        """Enqueue approved proposals that are not enqueued yet. Raises StoreUnavailable."""
         for decision in await self.proposal_store.open_decisions():
             await self.enqueue(decision)
 
     async def enqueue(self, decision: Decision) -> None:
-        """Put the job of an approval in line. Said again, by whomever, it is still that one job.
+        """Enqueue the job of an approval. Idempotent.
 
-        What is in the way is not raised: the approval is durable with its job, and goes on in a while.
+        Errors are logged, not raised: the approval is stored with its job and is enqueued later.
         """
         if decision.job is None:
             return
@@ -242,6 +242,6 @@ class Proposals:
             title=proposal.title,
             audience=proposal.audience,
         )
-        if is_answer(proposal.source):  # read from its conversation, as its author has it then
+        if is_answer(proposal.source):  # read from its conversation when the job runs
             item = replace(item, kind=ItemKind.CONVERSATION, reference=proposal.source, origin=proposal.by.id)
         return self.job_queue.create_job(JobKind.INGEST, base, caller, proposal.title, [item])

@@ -1,7 +1,7 @@
-"""What a caller may see of the knowledge: bases, documents, jobs, proposals; and which of them a name means.
+"""Queries for a caller: the bases, documents, jobs and proposals they may see, and what a name refers to.
 
-A base that the reply's readers may not see does not exist here, by whatever path it is asked for. Nothing here changes
-anything, but for the default base, which is made when it is first needed.
+A base that the reply's readers may not see does not exist here. Nothing here changes anything, except that the default
+base is created on first use.
 """
 
 from collections.abc import Sequence
@@ -45,19 +45,19 @@ from core.service.kb.text_spans import join_names
 from core.service.visibility import VisibleBases
 
 PAGE = 10
-PROPOSALS = 5  # on a page: with their beginnings and buttons, what a message of Discord's holds
+PROPOSALS = 5  # on a page: with text and buttons, as many as fit into a Discord message
 COMPLETED = 25  # what Discord's autocomplete shows at most
 DEFAULT_BASE = "default"
-MOST_JOBS = 200  # looked through for one caller
-TROUBLED = 5  # jobs with failures that a status names
-JOBS_OF_BASE, FAILURES_OF_BASE = 3, 5  # that the details of a base name
+MOST_JOBS = 200  # searched for one caller
+TROUBLED = 5  # jobs with failures listed by status
+JOBS_OF_BASE, FAILURES_OF_BASE = 3, 5  # listed in the details of a base
 
 Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeQueries:
-    """Looks, and finds what is meant. Holds no state of its own."""
+    """Read-only queries and name resolution. Stateless."""
 
     catalog: Catalog
     index: Index
@@ -70,7 +70,7 @@ class KnowledgeQueries:
     # --- completing -------------------------------------------------------------------------------------------------
 
     async def complete(self, typed: str, caller: Caller) -> tuple[str, ...]:
-        """Names of bases that begin like this, for autocomplete: at most 25, those the caller may see."""
+        """Return names of visible bases with this beginning, for autocomplete: at most 25."""
         wanted = typed.strip().casefold()
         try:
             names = [base.name for base in await self.visible(caller)]
@@ -79,7 +79,7 @@ class KnowledgeQueries:
         return tuple(name for name in names if name.casefold().startswith(wanted))[:COMPLETED]
 
     async def complete_document(self, typed: str, caller: Caller, base: str = "") -> tuple[tuple[str, str], ...]:
-        """(title, id) of documents that match what was typed, at most 25, of bases that the caller may see."""
+        """Return (title, id) of matching documents of visible bases, at most 25."""
         try:
             bases = [one for one in await self.visible(caller) if not base or one.name.casefold() == base.casefold()]
             documents = await self.documents(*bases)
@@ -91,7 +91,7 @@ class KnowledgeQueries:
     # --- looking ----------------------------------------------------------------------------------------------------
 
     async def list_contents(self, command: KbCommand, caller: Caller) -> BaseList | DocumentList:
-        """Return the bases, or the documents of one."""
+        """Return the bases, or the documents of one base."""
         if command.base:
             base = await self.base(command.base, caller)
             documents, page = page_of(await self.documents(base), command)
@@ -104,7 +104,7 @@ class KnowledgeQueries:
         return BaseList(summaries, page, await self.proposals_waiting(caller))
 
     async def show(self, command: KbCommand, caller: Caller) -> BaseDetails | DocumentDetails:
-        """Return one base, or one document with its passages' places."""
+        """Return one base, or one document with the places of its passages."""
         if not command.target:
             return await self._base_details(await self.base(command.base, caller), caller)
         document, admin = await self.document(command, caller), caller.permissions.is_admin
@@ -139,7 +139,7 @@ class KnowledgeQueries:
         )
 
     async def status(self, command: KbCommand, caller: Caller) -> QueueStatus:
-        """Return the queue, running jobs, failures, schedules."""
+        """Return the queue, running jobs, failures and schedules."""
         jobs = [summarize_job(job) for job in await self.jobs_of(caller)]
         visible = {base.name for base in await self.visible(caller)}
         schedules = [one for one in await self.schedule_store.schedules() if one.base in visible]
@@ -162,7 +162,7 @@ class KnowledgeQueries:
         return JobList(tuple(map(summarize_job, rows)), page)
 
     async def proposals(self, command: KbCommand, caller: Caller) -> ProposalList:
-        """Return what waits for an admin, each with what can be done about it."""
+        """Return the proposals that wait for an admin, each with its possible actions."""
         require_privacy(caller)
         turning = KbCommand(KbVerb.PROPOSALS, page=command.page)
         shown, page = page_of(await self._waiting(caller), turning, PROPOSALS)
@@ -172,7 +172,7 @@ class KnowledgeQueries:
         return ProposalList(summaries, base.name, readers_of(base), page)
 
     async def proposals_waiting(self, caller: Caller) -> ProposalsWaiting | None:
-        """Return how many proposals wait for this admin, with the way to them; None where none does."""
+        """Return how many proposals wait for this admin, with a button to them; None if none does."""
         if not caller.permissions.is_admin:
             return None
         waiting = len(await self._waiting(caller))
@@ -180,22 +180,22 @@ class KnowledgeQueries:
         return ProposalsWaiting(waiting, look) if waiting else None
 
     async def may_see(self, proposal: Proposal, caller: Caller) -> bool:
-        """Return whether this admin may read all that a proposal quotes: being an admin is not enough for that."""
+        """Return whether this admin may read everything a proposal quotes. The admin role alone is not enough."""
         return proposal.readable_by(await VisibleBases(self.catalog).names(caller.audience))
 
     async def _waiting(self, caller: Caller) -> list[Proposal]:
         return [one for one in await self.proposal_store.proposals() if await self.may_see(one, caller)]
 
-    # --- finding what is meant --------------------------------------------------------------------------------------
+    # --- name resolution --------------------------------------------------------------------------------------------
 
     async def visible(self, caller: Caller) -> Sequence[KnowledgeBase]:
-        """Return the bases that the readers of the reply may know of."""
+        """Return the bases that the readers of the reply may see."""
         return await VisibleBases(self.catalog).for_audience(caller.readers)
 
     async def own_base(self, name: str, caller: Caller, *, create: bool = False) -> KnowledgeBase:
         """Return the base of this name, to change its documents or readers.
 
-        Raises NotFound, and Denied where a connected source sets them.
+        Raises NotFound, and Denied if a connected source controls them.
         """
         base = await self.base(name, caller, create=create)
         if base.connection:
@@ -206,7 +206,7 @@ class KnowledgeQueries:
         return base
 
     async def base(self, name: str, caller: Caller, *, create: bool = False) -> KnowledgeBase:
-        """Return the base of this name; without one, the only base of our own, or the default one. Raises NotFound."""
+        """Return the base of this name; without one, our only own base or the default one. Raises NotFound."""
         bases = await self.visible(caller)
         wanted = _wanted_name(name, [one for one in bases if not one.connection])
         if (base := find_base(bases, wanted)) is not None:
@@ -221,11 +221,11 @@ class KnowledgeQueries:
         raise NotFound(f"There is no knowledge base called “{name.strip()[:60]}” here; there is: {there}.")
 
     async def documents(self, *bases: KnowledgeBase) -> Sequence[Document]:
-        """Return what is in these bases."""
+        """Return the documents of these bases."""
         return await self.catalog.documents(frozenset(base.name for base in bases))
 
     async def document(self, command: KbCommand, caller: Caller) -> Document:
-        """Return the one document that is meant, among those of bases the caller may see. Raises NotFound."""
+        """Return the one document in visible bases that the command names. Raises NotFound."""
         bases = [await self.base(command.base, caller)] if command.base else await self.visible(caller)
         found = matching_sources(await self.documents(*bases), command.target)
         if len(found) != 1:
@@ -233,7 +233,7 @@ class KnowledgeQueries:
         return found[0]
 
     async def document_of_id(self, document_id: str, caller: Caller) -> Document | None:
-        """Return the document of this id; None without one, or if the readers may not know of its base."""
+        """Return the document of this id; None if it does not exist or its base is hidden from the readers."""
         document = await self.catalog.document(document_id)
         visible = {base.name for base in await self.visible(caller)}
         return document if document is not None and document.knowledge_base in visible else None
@@ -244,19 +244,19 @@ class KnowledgeQueries:
         return await self.index.passages(document.id, document.version, scope)
 
     async def jobs_of(self, caller: Caller) -> list[Job]:
-        """Return the newest jobs, of bases the caller may see; of bases that are gone, for an admin's eyes alone."""
+        """Return the newest jobs of visible bases; jobs of removed bases only for an admin in private."""
         visible = {base.name for base in await self.visible(caller)}
         jobs = await self.jobs.recent(MOST_JOBS)
         return [job for job in jobs if caller.sees_all or job.base in visible]
 
 
 def _wanted_name(name: str, bases: Sequence[KnowledgeBase]) -> str:
-    """Return the base that is meant, casefolded: without a name the only one there is, or the default one."""
+    """Return the requested name, casefolded; without one, that of the only base or of the default one."""
     return name.strip().casefold() or (bases[0].name.casefold() if len(bases) == 1 else DEFAULT_BASE)
 
 
 def page_of(rows: Sequence[Row], command: KbCommand, size: int = PAGE) -> tuple[Sequence[Row], Page]:
-    """Return the rows of the page asked for, or of the nearest, and the commands for its neighbours."""
+    """Return the rows of the requested or nearest page, and the commands for its neighbours."""
     pages = max(1, (len(rows) + size - 1) // size)
     at = min(max(1, command.page), pages)
     page = Page(
@@ -269,7 +269,7 @@ def page_of(rows: Sequence[Row], command: KbCommand, size: int = PAGE) -> tuple[
 
 
 def require_privacy(caller: Caller) -> None:
-    """Raise NotFound unless only the caller reads the reply: proposals carry words of other places."""
+    """Raise NotFound unless only the caller reads the reply, because proposals quote other places."""
     if not caller.private:
         raise NotFound("I show proposals only in private.", remedy="Use the command where only you can see the reply.")
 
@@ -283,7 +283,7 @@ def one_job(jobs: Sequence[Job], job_id: str) -> Job:
 
 
 def not_one(name: str, found: Sequence[Document], where: str) -> NotFound:
-    """Return what to raise when a name means none or several documents."""
+    """Return the error for a name that matches no document or several."""
     if not found:
         return NotFound(f"There is no document called “{name.strip()[:80]}” {where}.")
     which = join_names(redact_link(document.source) for document in found[:5])

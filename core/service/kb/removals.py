@@ -1,4 +1,4 @@
-"""Removing documents and whole bases, and restoring them; a search shows that they are gone, or there again."""
+"""Commands that remove and restore documents and whole bases; a search then verifies the result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,14 +27,14 @@ from core.service.kb.results import (
 from core.service.kb.schedules import Schedules
 from core.service.kb.summaries import OfferedCommand, SearchCheck, summarize_job, summarize_removal
 
-CHECKED = 10  # passages that a search brings back to prove a removal
-OTHERS = 3  # titles that it names
-SHORT = 8  # signs of a version, as lists show it
+CHECKED = 10  # search results that verify a removal
+OTHERS = 3  # titles of other documents found
+SHORT = 8  # characters of a version, as lists show it
 
 
 @dataclass(frozen=True, slots=True)
 class Removals:
-    """Handles REMOVE and RESTORE. What is removed is not fetched again by itself."""
+    """Handles REMOVE and RESTORE. Removed documents are no longer fetched on a schedule."""
 
     catalog: Catalog
     index: Index
@@ -47,7 +47,7 @@ class Removals:
     proposal_store: ProposalStore
 
     async def remove(self, command: KbCommand, caller: Caller) -> KbResult:
-        """REMOVE of a document, or of a whole base: asked first, done once it is confirmed."""
+        """REMOVE a document or a whole base, after confirmation."""
         if command.target:
             document = await self.queries.document(command, caller)
             await self.queries.own_base(document.knowledge_base, caller)
@@ -93,7 +93,7 @@ class Removals:
         return await self.index.count(Scope(frozenset({document.knowledge_base}), frozenset({document.id})))
 
     async def _search_check(self, document: Document) -> SearchCheck:
-        """Return what a search for a document's title finds now; without a search, that is unknown."""
+        """Return what a search for a document's title finds now; unknown if the search fails."""
         scope = Scope(frozenset({document.knowledge_base}))
         try:
             hits = (await self.retriever.search(document.title, scope, CHECKED)).hits
@@ -104,8 +104,8 @@ class Removals:
         return SearchCheck(document.title, found, tuple(others)[:OTHERS])
 
     async def restore(self, command: KbCommand, caller: Caller) -> KbResult:
-        """RESTORE of a document or of a whole base; without a name, what can be restored."""
-        now = {base.name: base for base in await self.catalog.bases()}  # its readers may have changed since
+        """RESTORE a document or a whole base; without a name, list what can be restored."""
+        now = {base.name: base for base in await self.catalog.bases()}  # their readers may have changed since
         removed = await self.trash.restorable()
         bases = [now.get(one.base.name, one.base) for one in removed]
         kept = [
@@ -129,7 +129,7 @@ class Removals:
         return JobAccepted(summarize_job(job))
 
     async def _restore_document(self, kept: Sequence[RemovedDocument], name: str, caller: Caller) -> KbResult:
-        """Restore what the name means: a key of the list, a version, or the latest of the document of this name."""
+        """Restore the document that the name means: a key from the list, a version, or the latest of that title."""
         wanted = name.strip()
         exact = [one for one in kept if one.key == wanted]
         found = exact or [one for one in kept if len(wanted) >= SHORT and one.document.version.startswith(wanted)]
@@ -140,12 +140,12 @@ class Removals:
         if len(documents) != 1:
             raise not_one(name, documents, "among what was removed or replaced in the last 7 days")
         removed = found[0]
-        await self.job_queue.check_idle(removed.document)  # it would replace what comes back, and set nothing aside
+        await self.job_queue.check_idle(removed.document)  # the job would replace the restored document without a copy
         document = await self.trash.restore(removed, caller.person.id)
         return DocumentRestored(document.title, document.knowledge_base, await self._search_check(document))
 
 
 def _distinct_title(passage: Passage, document: Document) -> str:
-    """Return a passage's title, with its source where another document is called the same."""
+    """Return a passage's title, with its source if it is the same as the document's."""
     same = passage.title == document.title
     return f"{passage.title} ({redact_link(passage.source)})" if same else passage.title

@@ -1,8 +1,8 @@
-"""What ``/kb`` answers, as data: each client renders it in its own way, and none reads words back.
+"""Results of ``/kb`` as data, which each client renders in its own way.
 
-Nothing in here must not be shown to the caller: links stand without what may be a secret in their query, who added a
-document is only there for admins, and a job without the address of its card. What can be done next is an
-``OfferedCommand``; a client keeps its command, and what its button carries is an id.
+Everything in here may be shown to the caller. Links have no possible secrets in their query, the person who added a
+document is set only for admins, and jobs lack the address of their card. The next possible action is an
+``OfferedCommand``; a client stores its command, and the button carries an id.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from core.service.kb.summaries import (
     SourceNote,
 )
 
-# --- what a caller looks at
+# --- views
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class BaseList:
 
 @dataclass(frozen=True, slots=True)
 class BaseDetails:
-    """SHOW of a base; what is fetched again, its newest jobs and latest failures are for admins."""
+    """SHOW of a base. Schedules, newest jobs and latest failures are set only for admins."""
 
     base: BaseSummary
     schedules: tuple[ScheduleSummary, ...] = ()
@@ -54,7 +54,7 @@ class BaseDetails:
 
 @dataclass(frozen=True, slots=True)
 class DocumentList:
-    """LIST of a base. ``as_of`` is when it was read, for ages."""
+    """LIST of a base. ``as_of`` is when it was read, to compute ages."""
 
     base: str
     documents: tuple[DocumentSummary, ...]
@@ -66,7 +66,7 @@ class DocumentList:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDetails:
-    """SHOW of a document, with a page of its passages. ``added_by`` and ``last_look`` are for admins."""
+    """SHOW of a document, with a page of its passages. ``added_by`` and ``last_look`` are only for admins."""
 
     document: DocumentSummary
     media_type: str
@@ -82,7 +82,7 @@ class DocumentDetails:
 
 @dataclass(frozen=True, slots=True)
 class QueueStatus:
-    """STATUS: ``in_line`` counts the jobs of everybody, the others are those of bases that the caller may see."""
+    """STATUS: ``in_line`` counts everybody's jobs; the other fields cover bases that the caller may see."""
 
     in_line: int
     running: tuple[JobSummary, ...]
@@ -95,7 +95,7 @@ class QueueStatus:
 
 @dataclass(frozen=True, slots=True)
 class JobList:
-    """JOBS, the newest first."""
+    """JOBS, newest first."""
 
     jobs: tuple[JobSummary, ...]
     page: Page
@@ -104,7 +104,7 @@ class JobList:
 
 @dataclass(frozen=True, slots=True)
 class JobDetails:
-    """JOBS of one id."""
+    """JOBS with an id."""
 
     job: JobSummary
     kind: Literal["job_details"] = "job_details"
@@ -121,7 +121,7 @@ class RestorableList:
 
 @dataclass(frozen=True, slots=True)
 class ProposalList:
-    """PROPOSALS, the oldest first; ``base`` is where what is approved goes when none is named, with its ``readers``."""
+    """PROPOSALS, oldest first. ``base`` is the default target of approved ones, with its ``readers``."""
 
     proposals: tuple[ProposalSummary, ...]
     base: str
@@ -132,7 +132,7 @@ class ProposalList:
 
 @dataclass(frozen=True, slots=True)
 class RemovalPreview:
-    """REMOVE, not yet confirmed: of a document, or without ``title`` of a whole base with its documents."""
+    """REMOVE before confirmation: of a document or, without ``title``, of a whole base."""
 
     base: str
     confirm: OfferedCommand
@@ -143,10 +143,10 @@ class RemovalPreview:
 
 @dataclass(frozen=True, slots=True)
 class ReadersPreview:
-    """GRANT or REVOKE that takes an open base from many, opens it to all, or leaves nobody to read it; not confirmed.
+    """GRANT or REVOKE before confirmation, if it restricts an open base, opens it to all, or leaves no reader.
 
-    ``readers`` are all who would read it then.
-    ``with_me`` keeps the caller among the readers; None where they are one of them already, or cannot be named.
+    ``readers`` are all who could then read it. ``with_me`` also keeps the caller; None if they keep access anyway or
+    cannot be named.
     """
 
     base: str
@@ -160,12 +160,12 @@ class ReadersPreview:
 
 ConfirmationView = RemovalPreview | ReadersPreview
 
-# --- what has become of a command
+# --- outcomes of commands
 
 
 @dataclass(frozen=True, slots=True)
 class JobAccepted:
-    """Work that goes on: its card is to be shown and kept up to date. ``readers`` of what it adds, where it adds."""
+    """A job that continues; its card has to be shown and updated. ``readers`` of what it adds, if it adds anything."""
 
     job: JobSummary
     readers: Readers | None = None
@@ -174,7 +174,7 @@ class JobAccepted:
 
 @dataclass(frozen=True, slots=True)
 class RefreshAccepted:
-    """REFRESH of a base: a job for each site, and one for all other links. ``left`` did not come from links."""
+    """REFRESH of a base: one job for each site and one for other links. ``left`` did not come from links."""
 
     jobs: tuple[JobSummary, ...]
     base: str
@@ -184,9 +184,9 @@ class RefreshAccepted:
 
 @dataclass(frozen=True, slots=True)
 class RepairAccepted:
-    """REPAIR: ``lost`` can only be added again, ``left`` are for the next command, ``complete`` lack nothing.
+    """REPAIR: ``lost`` can only be added again, ``left`` wait for the next command, ``complete`` need nothing.
 
-    ``restored`` says in lines what Redis had lost of bases and documents, and has again.
+    ``restored`` lists the bases and documents that Redis had lost and has again.
     """
 
     jobs: tuple[JobSummary, ...]
@@ -199,7 +199,7 @@ class RepairAccepted:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleSaved:
-    """SCHEDULE; with the job that fetches it for the first time where it is new."""
+    """SCHEDULE, with the job of the first fetch if the link is new."""
 
     schedule: ScheduleSummary
     job: JobSummary | None = None
@@ -217,7 +217,7 @@ class ScheduleRemoved:
 
 @dataclass(frozen=True, slots=True)
 class BaseRemoved:
-    """REMOVE of a base, confirmed: nothing of it is found any more, and a job puts its documents away."""
+    """REMOVE of a base, confirmed. It is no longer found, and a job removes its documents."""
 
     base: str
     job: JobSummary
@@ -267,7 +267,7 @@ class BaseDescribed:
 
 @dataclass(frozen=True, slots=True)
 class GrantsChanged:
-    """GRANT, REVOKE and CONFIRM: who may read the base now. ``opened``: documents that somebody new can read."""
+    """GRANT, REVOKE and CONFIRM: the base's readers now. ``opened``: documents with new readers."""
 
     base: str
     readers: Readers
@@ -277,7 +277,7 @@ class GrantsChanged:
 
 @dataclass(frozen=True, slots=True)
 class CancelRequested:
-    """CANCEL, with the job as it is then: being ended, which may take a moment."""
+    """CANCEL, with the job being cancelled, which may take a moment."""
 
     job_id: str
     job: JobSummary
@@ -286,7 +286,7 @@ class CancelRequested:
 
 @dataclass(frozen=True, slots=True)
 class ProposalSent:
-    """What somebody who is no admin would add waits for one."""
+    """A proposal of somebody who is no admin, which waits for one."""
 
     proposal_id: str
     kind: Literal["proposal_sent"] = "proposal_sent"
@@ -302,7 +302,7 @@ class ProposalRejected:
 
 @dataclass(frozen=True, slots=True)
 class ConnectLink:
-    """CONNECT: an address that opens the connections at the page, once, for the one who has it."""
+    """CONNECT: a one-time address that opens the connections page for its holder."""
 
     address: str
     minutes: int
@@ -313,13 +313,13 @@ class RefusalReason(StrEnum):
     """Why nothing was done."""
 
     DENIED = "denied"  # this person may not do this
-    NOT_DONE = "not_done"  # it cannot be done as it was asked for
+    NOT_DONE = "not_done"  # the command cannot be done as given
     FAILED = "failed"  # something broke on our side
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Nothing was done: why, in one line that a person can read, and what to do about it."""
+    """Nothing was done: the reason in one readable line, and what to do about it."""
 
     reason: RefusalReason
     message: str
@@ -328,7 +328,7 @@ class Refused:
 
     @classmethod
     def of(cls, error: FootnoteError) -> "Refused":
-        """Return what is said where this error kept a command from being done."""
+        """Return the refusal for an error that stopped a command."""
         reason = RefusalReason.DENIED if isinstance(error, Denied) else RefusalReason.NOT_DONE
         return cls(reason, error.args[0], error.remedy or "")
 
@@ -342,7 +342,7 @@ KbOutcome = (
 
 @dataclass(frozen=True, slots=True)
 class ProposalDecided:
-    """APPROVE and REJECT, pressed in the list: what came of it, and what of the list is left, in place of it."""
+    """APPROVE or REJECT pressed in the list: the outcome, and the rest of the list to replace it."""
 
     outcome: KbOutcome
     remaining: ProposalList
@@ -357,7 +357,7 @@ KbResult = KbView | KbOutcome | ProposalDecided
 
 
 def is_success(result: KbResult) -> bool:
-    """Return whether what was asked for was done, or is being done."""
+    """Return whether the request was done or is in progress."""
     match result:
         case Refused():
             return False
@@ -370,7 +370,7 @@ def is_success(result: KbResult) -> bool:
 
 
 def accepted_jobs(result: KbResult) -> tuple[JobSummary, ...]:
-    """Return the jobs that a command began, each of which is to have a card."""
+    """Return the jobs that a command started; each gets a card."""
     match result:
         case JobAccepted(job=job) | BaseRemoved(job=job):
             return (job,)

@@ -1,4 +1,4 @@
-"""Schedules of links: set by admins, and run by the clock, once, however many processes look at the clock."""
+"""Schedules of links: set by admins, and run once when due, in whichever process."""
 
 import asyncio
 import hashlib
@@ -31,7 +31,7 @@ from core.service.person_answers import PersonAnswers
 
 @dataclass(frozen=True, slots=True)
 class Schedules:
-    """Handles SCHEDULE. ``stores`` is None where no place but the web may be read."""
+    """Handles SCHEDULE. ``stores`` is None if only the web may be read."""
 
     schedule_store: ScheduleStore
     job_queue: JobQueue
@@ -40,7 +40,7 @@ class Schedules:
     stores: FileStores | None = None
 
     async def schedule(self, command: KbCommand, caller: Caller) -> KbResult:
-        """SCHEDULE of a link, or of the document that came from it; a link that is new is fetched at once too."""
+        """SCHEDULE a link, or the document that came from it. A new link is also fetched at once."""
         if command.every not in tuple(Every):
             raise NotFound("How often should I fetch it?", remedy="Choose daily, weekly, on-change or never.")
         base = await self.queries.own_base(command.base, caller, create=True)
@@ -59,10 +59,10 @@ class Schedules:
         return ScheduleSaved(summarize_schedule(schedule), summarize_job(job))
 
     async def save(self, link: str, every: Every, limit: int, base: str, caller: Caller) -> Schedule:
-        """Fetch a link on a schedule, for the first time an interval from now. Raises NotFound where it is none.
+        """Save a schedule whose first fetch is one interval from now. Raises NotFound for anything but a link.
 
-        ``limit`` is in pages: up to 1 it is the link alone, and no more than MOST_PAGES. Only places that keep files
-        are watched (ON_CHANGE).
+        ``limit`` is in pages, at most MOST_PAGES; up to 1 means the link alone. Only file stores can be watched
+        (ON_CHANGE).
         """
         chat = bool(conversation_platform(link)) and every is not Every.ON_CHANGE
         if not is_link(link) and not chat and (self.stores is None or self.stores.refusal(link)):
@@ -81,19 +81,19 @@ class Schedules:
         return schedule
 
     async def remove(self, base: str, link: str = "") -> None:
-        """Fetch nothing of a base, or not this link, by itself any more."""
+        """Remove the schedules of a base, or of this link in it."""
         for schedule in await self.schedule_store.schedules():
             if schedule.base == base and link in ("", schedule.link):
                 await self.schedule_store.save_schedule(replace(schedule, every=Every.NEVER))
 
 
 TRASH_EVERY = timedelta(hours=1)
-MOST_JOBS = 1_000  # looked through for documents that are about to be written
+MOST_JOBS = 1_000  # searched for documents that are about to be written
 
 
 @dataclass(slots=True)
 class Housekeeping:
-    """Sweeps now and then; several processes may each do so. ``orphans`` is None where rows are not looked at."""
+    """Periodic cleanup; several processes may each run it. ``orphans`` is None if passages are not checked."""
 
     trash: Trash
     jobs: JobStore
@@ -102,7 +102,7 @@ class Housekeeping:
     _trash_swept: float = float("-inf")  # in seconds of the monotonic clock
 
     async def sweep(self) -> None:
-        """Sweep what is due: copies of removed documents once an hour, orphaned passages as ``orphans`` says.
+        """Run due cleanups: removed documents' copies once an hour, orphaned passages when ``orphans`` is due.
 
         Raises StoreUnavailable.
         """
@@ -113,22 +113,22 @@ class Housekeeping:
             await self.orphans.look(await self._unwritten_documents())
 
     async def _unwritten_documents(self) -> frozenset[str]:
-        """Return the ids of the documents that jobs are about to write: their passages are no orphans."""
+        """Return the ids of documents that jobs will write; their passages are not orphans."""
         jobs = [job for job in await self.jobs.recent(MOST_JOBS) if not job.over]
         return frozenset(document_id_of(job.base, item.source) for job in jobs for item in job.items)
 
 
-LOOKS_AT_ONCE = 4  # at places that are watched: a look may take half a minute
+LOOKS_AT_ONCE = 4  # watched stores checked in parallel: one check may take half a minute
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Scheduler:
-    """Looks at the clock for ``JobWorker``.
+    """Runs periodic work for ``JobWorker``.
 
-    ``watch`` is None where no place is watched, ``chat_changes`` where no chat is followed, ``enqueue_syncs`` where
-    nothing can be connected.
+    ``watch`` is None if no store is watched, ``chat_changes`` if no chat is followed, ``enqueue_syncs`` if nothing can
+    be connected.
     """
 
     schedule_store: ScheduleStore
@@ -143,10 +143,10 @@ class Scheduler:
     person_answers: PersonAnswers | None = None
 
     async def tick(self) -> None:
-        """Do what is due, to be called about once a minute in every process. Raises StoreUnavailable.
+        """Do what is due. Every process calls this about once a minute. Raises StoreUnavailable.
 
-        Scheduled refreshes; what changed in chats; approvals and jobs that were kept and did not get into the line;
-        what housekeeping is due. Places that are watched come last, for a place may take its time.
+        It runs scheduled refreshes, changes in chats, approvals and jobs that were not enqueued, and cleanup. Watched
+        stores come last, because they may be slow.
         """
         now = self.clock.now()
         due = [schedule for schedule in await self.schedule_store.schedules() if schedule.is_due(now)]
@@ -169,7 +169,7 @@ class Scheduler:
                     group.create_task(self._look_in_turn(schedule, lanes))
 
     async def _refresh(self, schedule: Schedule) -> None:
-        """Put the refresh of a link in line; its job has the same id in every process."""
+        """Enqueue the refresh of a link. Its job has the same id in every process."""
         marks = f"{schedule.base}\x1f{schedule.link}\x1f{schedule.next_at.isoformat()}"
         await self._accept(hashlib.sha256(marks.encode()).hexdigest()[:12], schedule)
         await self._postpone(schedule, schedule.every.interval or timedelta(days=1))
@@ -178,11 +178,11 @@ class Scheduler:
         async with lanes:
             try:
                 await self._look_at(schedule)
-            except FootnoteError as error:  # the other places are looked at all the same
+            except FootnoteError as error:  # the other stores are still checked
                 log.warning("place_not_looked_at", extra={"base": schedule.base, "reason": str(error)})
 
     async def _look_at(self, schedule: Schedule) -> None:
-        """Look at a place that is watched, and put its sync in line where something is new."""
+        """Check a watched store, and enqueue its sync if something is new."""
         await self._postpone(schedule, schedule.every.interval or timedelta(minutes=1))
         if self.watch is None or await self._is_under_way(schedule):
             return
@@ -194,14 +194,14 @@ class Scheduler:
         await self.schedule_store.save_schedule(replace(schedule, next_at=self.clock.now() + interval))
 
     async def _is_under_way(self, schedule: Schedule) -> bool:
-        """Return whether a sync of this place has not ended yet: what came since it began is seen a look later."""
+        """Return whether a sync of this store is unfinished; later changes are found by the next check."""
         return any(
             (job.base, job.reference) == (schedule.base, schedule.link) and not job.over
             for job in await self.jobs.recent()
         )
 
     async def _accept(self, job_id: str, schedule: Schedule) -> None:
-        """Put the job of a schedule in line; what is in the way now is not in the way at its next time."""
+        """Enqueue the job of a schedule. Errors are ignored; the next due time tries again."""
         job = Job(
             id=job_id,
             kind=JobKind.SITE if schedule.limit else JobKind.REFRESH,

@@ -1,7 +1,7 @@
-"""``/kb``, handled: who may, and what is recorded of it. Slack, Discord, the page and the terminal all come here.
+"""Entry point of ``/kb`` for Slack, Discord, the web page and the terminal: checks rights and records commands.
 
-Rights are the caller's as looked up now. The audit records every change and every refusal, and no looking. What happens
-then is each verb's: ``queries`` (looking), ``job_commands``, ``schedules``, ``removals``, ``bases``, ``proposals``.
+The caller's rights are looked up now. The audit records every change and every refusal, but no reads. Each verb's
+module does the work: ``queries`` (reads), ``job_commands``, ``schedules``, ``removals``, ``bases``, ``proposals``.
 """
 
 import logging
@@ -37,7 +37,7 @@ VerbHandler = Callable[[KbCommand, Caller], Awaitable[KbResult]]
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeService:
-    """What every client calls. No command raises: every result can be shown as it is. Holds no state of its own."""
+    """The interface for every client. No command raises: every result can be shown as it is. Stateless."""
 
     queries: KnowledgeQueries
     job_commands: JobCommands
@@ -52,7 +52,7 @@ class KnowledgeService:
     audit: CommandAudit
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
-        """Do it, or say in one line why not. Work that takes longer is accepted as a job, within a second."""
+        """Run a command, or return a refusal in one line. Longer work is accepted as a job within a second."""
         about = describe_command(command)
         try:
             _check_rights(command, caller)
@@ -96,28 +96,28 @@ class KnowledgeService:
         }[verb]
 
     async def proposals_waiting(self, caller: Caller) -> int:
-        """Return how many proposals an admin has to look at; 0 for everybody else, and where that cannot be read."""
+        """Return how many proposals wait for an admin; 0 for others, and if that cannot be read."""
         try:
             waiting = await self.queries.proposals_waiting(caller)
         except FootnoteError:
             return 0
         return waiting.count if waiting is not None else 0
 
-    # --- for clients that have bytes at hand
+    # --- for clients that send bytes
 
     async def ingest_bytes(self, files: AsyncIterable[FileContent], base: str, caller: Caller) -> KbResult:
-        """INGEST of files whose bytes are at hand. An admin's alone."""
+        """INGEST files whose bytes the client sends. Only for admins."""
         if not caller.permissions.is_admin:
             return await self.handle(KbCommand(KbVerb.INGEST, base), caller)
         return await self.job_commands.ingest_bytes(files, base, caller)
 
     async def require_base(self, name: str, caller: Caller) -> KnowledgeBase | Refused:
-        """Return the base of this name, whatever the case of its letters; created, on record, when it is new."""
+        """Return the base of this name, ignoring case; create and record it if it is new."""
         there = await self.bases.find(name)
         if there is not None:
             return there
         made = await self.handle(KbCommand(KbVerb.CREATE, name), caller)
-        there = await self.bases.find(name)  # another may have been quicker
+        there = await self.bases.find(name)  # another caller may have created it first
         if there is not None:
             return there
         return (
@@ -127,11 +127,11 @@ class KnowledgeService:
         )
 
     async def has_base(self, name: str) -> bool:
-        """Return whether there is a base of this name, whatever the case of its letters."""
+        """Return whether there is a base of this name, ignoring case."""
         return await self.bases.find(name) is not None
 
     async def discard_empty_base(self, name: str, caller: Caller) -> None:
-        """Remove a base that was made for an ingest of which nothing came in, on record."""
+        """Remove and record a base that was created for an ingest that added nothing."""
         _require_admin(caller)
         base = await self.bases.find(name)
         if base is not None and await self.bases.discard_empty(base, self.job_commands.jobs):
@@ -140,7 +140,7 @@ class KnowledgeService:
     async def name_files(
         self, files: Sequence[LocalFile], base: str, caller: Caller, *, name: str = "", dry: bool = False
     ) -> FileNaming:
-        """Name files by where they come from. Raises Denied, DocumentRejected, StoreUnavailable."""
+        """Name files by their place of origin. Raises Denied, DocumentRejected, StoreUnavailable."""
         _require_admin(caller)
         there = await self.bases.find(base)
         return await self.origins.name_files(files, there.name if there is not None else base, name=name, dry=dry)
@@ -165,21 +165,21 @@ class KnowledgeService:
     async def preview_ingest(
         self, files: AsyncIterable[FileContent], base: str, caller: Caller
     ) -> Sequence[IngestResult]:
-        """Return how an ingest of these would come out, in their order. Raises Denied, StoreUnavailable."""
+        """Return the outcome that an ingest of these files would have, in order. Raises Denied, StoreUnavailable."""
         _require_admin(caller)
         there = await self.bases.find(base)
         name = there.name if there is not None else base
         return [await self.ingestor.preview(_material(file), name) async for file in files]
 
-    # --- for clients that show documents whole
+    # --- for clients that show whole documents
 
     async def documents(self, caller: Caller, base: str = "") -> Sequence[Document]:
-        """Return every document of a base, or of all that the caller may know of. Raises NotFound, StoreUnavailable."""
+        """Return all documents of a base, or of all visible bases. Raises NotFound, StoreUnavailable."""
         bases = [await self.queries.base(base, caller)] if base else await self.queries.visible(caller)
         return await self.queries.documents(*bases)
 
     async def document(self, name: str, caller: Caller, base: str = "") -> tuple[Document, Sequence[Passage]]:
-        """Return the one document that is meant, with all its passages. Raises NotFound, StoreUnavailable."""
+        """Return the document of this name with all its passages. Raises NotFound, StoreUnavailable."""
         found = await self.queries.document(KbCommand(KbVerb.SHOW, base, name), caller)
         return found, await self.queries.passages(found)
 
@@ -189,13 +189,13 @@ def _material(file: FileContent) -> Material:
 
 
 def _only_looks(command: KbCommand) -> bool:
-    """Return whether a command changes nothing: without a name, RESTORE lists what can be restored."""
+    """Return whether a command changes nothing. RESTORE without a name only lists."""
     lists = command.verb is KbVerb.RESTORE and not command.base and not command.target
     return lists or command.verb in ONLY_LOOKING
 
 
 def _check_rights(command: KbCommand, caller: Caller) -> None:
-    """Raise Denied unless this person may do that."""
+    """Raise Denied unless this person may run the command."""
     if command.verb not in FOR_ALL:
         _require_admin(caller)
 

@@ -1,7 +1,7 @@
-"""Keeping up with sites and file stores: when a place is due to be read, and which of its pages are gone.
+"""Sync of sites and file stores: when one is due to be read, and which of its pages are gone.
 
-A look at a place lists names and versions and reads nothing. What counts as missed is in ``core.model.jobs``. Killed
-anywhere, a sync can begin again: it counts once, and a page that is removed already is only reported.
+A check lists names and versions, and reads no content. ``core.model.jobs`` defines what counts as missed. A killed sync
+can start again at any point: it counts once, and an already removed page is only reported.
 """
 
 import asyncio
@@ -20,23 +20,23 @@ from core.ports.job_store import Schedule, SiteStore
 from core.ports.sources import FileStores
 
 SECONDS = 30.0
-"""For one look; a place that takes longer is looked at again a minute later."""
+"""For one check. A slower store is checked again a minute later."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceWatch:
-    """Says when a place is due to be read. Holds no state of its own: what a sync saw is kept with its ``Site``."""
+    """Decides when a file store is due to be read. Stateless: what a sync saw is stored with its ``Site``."""
 
     stores: FileStores
     site_store: SiteStore
 
     async def due_job(self, schedule: Schedule, now: datetime) -> str | None:
-        """Return the id of the job that is due, the same in every process; None while there is nothing new.
+        """Return the id of the job that is due, the same in every process; None if nothing is new.
 
-        Due is what changed, what was missed once and is to be looked for again, and each place once a day: files that
-        could not be read are tried again then. A place that cannot be listed now is not due.
+        Due are changes, files missed once that are searched for again, and each store once a day, which also retries
+        unreadable files. A store that cannot be listed now is not due.
         """
         sites = await self.site_store.sites(schedule.base)
         site = next((one for one in sites if one.link == schedule.link), Site(schedule.base, schedule.link))
@@ -56,21 +56,21 @@ class PlaceWatch:
 
 @dataclass(frozen=True, slots=True)
 class SiteSync:
-    """Compares a site with what it was at the sync before. Holds no state of its own."""
+    """Compares a site with its previous sync. Stateless."""
 
     store: SiteStore
     catalog: Catalog
     trash: Trash
 
     async def take_out_missed(self, job: Job, guard: Callable[[], Awaitable[None]]) -> AsyncGenerator[JobItem, None]:
-        """Yield how each page came out that this sync missed; the sync is counted when all have been taken from here.
+        """Yield the outcome of each page that this sync missed; the sync is counted once all are consumed.
 
         ``guard`` raises LeaseLost when another worker has taken the base over.
         """
         known = {site.link: site for site in await self.store.sites(job.base)}
         before = known.get(job.reference, Site(job.base, job.reference))
         if before.synced_by == job.id:
-            return  # it was killed just before its end
+            return  # the job was killed just before its end
         now = count_sync(before, job)
         for source in missed_pages(before, now):
             await guard()
@@ -83,12 +83,12 @@ class SiteSync:
         await self.store.save_site(replace(now, pages=kept))
 
     async def _take_out(self, job: Job, item: JobItem) -> bool:
-        """Take the page out where that is how it came out; False when somebody else had done so before."""
+        """Remove the page if that is its outcome; return False if somebody else removed it before."""
         document_id = document_id_of(job.base, item.source)
         document = await self.catalog.document(document_id)
         removal = await self.trash.removal(document_id)
         if document is not None and item.state is ItemState.REMOVED:
             await self.trash.remove(document, job.by.id)
         elif document is None and removal is not None and removal.at >= job.created_at:
-            await self.trash.put_away(removal.document)  # a worker died over it
+            await self.trash.put_away(removal.document)  # a worker died while removing it
         return document is not None or (removal is not None and removal.at >= job.created_at)

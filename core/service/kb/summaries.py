@@ -1,4 +1,4 @@
-"""What is kept, cut down to what may be shown of it: jobs, bases, documents, schedules and proposals as results."""
+"""Stored jobs, bases, documents, schedules and proposals, reduced to what may be shown."""
 
 import textwrap
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from core.service.kb.commands import KbCommand, KbVerb
 
 @dataclass(frozen=True, slots=True)
 class OfferedCommand:
-    """What can be done next: a button's label, and the command that it sends. ``once``: only the first press counts."""
+    """A possible next action: a button's label and its command. ``once``: only the first press counts."""
 
     label: str
     command: KbCommand
@@ -25,7 +25,7 @@ class OfferedCommand:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Which of the pages of a list this is, counted from 1, and the commands that show its neighbours."""
+    """The page of a list, counted from 1, and the commands that show its neighbours."""
 
     number: int = 1
     pages: int = 1
@@ -35,7 +35,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class ProposalsWaiting:
-    """For an admin: how many proposals are to be looked at. ``look`` is None where others read the reply."""
+    """The number of proposals that wait for an admin. ``look`` is None if others read the reply."""
 
     count: int
     look: OfferedCommand | None = None
@@ -43,9 +43,9 @@ class ProposalsWaiting:
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """Whom a base is for. Without principals and not for everybody it is for nobody, until it is granted.
+    """The readers of a base. Without principals and not for everybody, nobody may read it until it is granted.
 
-    ``closed``: after a loss in Redis only admins read it, until one of them confirms the others.
+    ``closed``: after a data loss in Redis only admins read it, until one of them confirms the readers.
     """
 
     everybody: bool
@@ -55,19 +55,19 @@ class Readers:
 
 @dataclass(frozen=True, slots=True)
 class BaseSummary:
-    """A base with its size. ``readers`` is None where the caller is no admin."""
+    """A base with its size. ``readers`` is None if the caller is no admin."""
 
     name: str
     description: str
     documents: int
     passages: int
     readers: Readers | None = None
-    confirm: OfferedCommand | None = None  # of one that is closed, for an admin
+    confirm: OfferedCommand | None = None  # set for an admin if the base is closed
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentSummary:
-    """A document. ``source`` is as it may be shown, ``version`` a hash of its content, ``added_at`` None if unknown."""
+    """A document. ``source`` has no secrets, ``version`` is a content hash, ``added_at`` is None if unknown."""
 
     id: str
     base: str
@@ -80,7 +80,7 @@ class DocumentSummary:
 
 @dataclass(frozen=True, slots=True)
 class PassagePreview:
-    """The place of a passage within its document, and the beginning of its text."""
+    """A passage's place in its document, and the start of its text."""
 
     place: str
     text: str
@@ -88,7 +88,7 @@ class PassagePreview:
 
 @dataclass(frozen=True, slots=True)
 class SourceNote:
-    """What is to be said of one source: why it failed or was left out, or what was noticed. Both as may be shown."""
+    """A note on one source: a failure, an omission or an observation. Both fields are safe to show."""
 
     source: str
     text: str
@@ -96,7 +96,7 @@ class SourceNote:
 
 @dataclass(frozen=True, slots=True)
 class LastLook:
-    """How it came out when a document was last synchronised, as far as jobs are remembered."""
+    """The outcome of a document's latest sync, as far as jobs are stored."""
 
     at: datetime
     state: ItemState
@@ -105,10 +105,10 @@ class LastLook:
 
 @dataclass(frozen=True, slots=True)
 class JobSummary:
-    """A job as it may be shown. ``failed``, ``skipped`` and ``notes`` are at most ``MOST_NOTES`` each.
+    """A job that is safe to show. ``failed``, ``skipped`` and ``notes`` have at most ``MOST_NOTES`` entries each.
 
-    ``subject`` is the link, the channel's name or the title that it is about; empty where it is about its ``items``,
-    each a ``unit``, or about a channel that nobody has named.
+    ``subject`` is its link, channel name or title. It is empty if the job is about its ``items``, each a ``unit``, or
+    about a channel without a name.
     """
 
     id: str
@@ -116,11 +116,11 @@ class JobSummary:
     base: str
     subject: str
     state: JobState
-    cancelling: bool  # somebody asked for its end, which may take a moment
-    counts: tuple[tuple[ItemState, int], ...]  # of items that are over, in the order in which they are told
+    cancelling: bool  # a cancellation was requested, which may take a moment
+    counts: tuple[tuple[ItemState, int], ...]  # of finished items, in display order
     items: int
     items_over: int
-    listed: bool  # whether all items are known; those of sites and channels are found on the way
+    listed: bool  # whether all items are known; sites and channels are listed while they run
     progress: JobProgress
     reason: str
     failed: tuple[SourceNote, ...]
@@ -139,7 +139,7 @@ class JobSummary:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleSummary:
-    """A link that is fetched again and again; ``limit`` above 1: with so many pages below it."""
+    """A link that is fetched on a schedule; ``limit`` above 1 includes up to that many pages below it."""
 
     base: str
     link: str
@@ -150,12 +150,12 @@ class ScheduleSummary:
 
 @dataclass(frozen=True, slots=True)
 class ProposalSummary:
-    """What somebody would add: the beginning of its text, and what an admin may do about it."""
+    """A proposal: the start of its text, and the actions for an admin."""
 
     id: str
     title: str
-    base: str  # empty: the admin who approves it says where
-    by: str  # the name of the one who proposed it
+    base: str  # empty: the approving admin names the base
+    by: str  # the proposer's name
     at: datetime
     beginning: str
     permalink: str | None = None
@@ -164,7 +164,7 @@ class ProposalSummary:
 
 @dataclass(frozen=True, slots=True)
 class RestorableDocument:
-    """What was removed or replaced, and until when it can be restored. RESTORE takes ``key`` as its target."""
+    """A removed or replaced document, and until when it can be restored. ``key`` is the target for RESTORE."""
 
     title: str
     base: str
@@ -177,9 +177,9 @@ class RestorableDocument:
 
 @dataclass(frozen=True, slots=True)
 class SearchCheck:
-    """What a search for a document's title finds after it was removed or restored: itself, or the titles of others.
+    """What a search for a title finds after a removal or restore: the document, or other titles.
 
-    ``found`` is None where no search can be made just now.
+    ``found`` is None if the search failed.
     """
 
     title: str
@@ -187,7 +187,7 @@ class SearchCheck:
     others: tuple[str, ...] = ()
 
 
-MOST_NOTES = 10  # failures, omissions and observations that are named of a job
+MOST_NOTES = 10  # failures, omissions and observations listed for a job
 PREVIEW = 160  # characters of a passage
 BEGINNING = 280  # characters of a proposal
 _COUNTED = (
@@ -234,7 +234,7 @@ def _reasons(items: Sequence[JobItem]) -> tuple[SourceNote, ...]:
 
 
 def readers_of(base: KnowledgeBase) -> Readers:
-    """Whom a base is for. The readers that a source states are not listed: they may be many, and are its business."""
+    """Return a base's readers. Those of a connected source are not listed: they may be many, and are its business."""
     if base.connection and base.grants:
         return Readers(everybody=False, principals=("its readers at the source",), closed=base.closed)
     return Readers(not base.grants, tuple(sorted(base.grants - {NOBODY})), base.closed)
@@ -269,7 +269,7 @@ def summarize_document(document: Document) -> DocumentSummary:
 
 
 def _time(stamp: str) -> datetime | None:
-    """Return an ISO timestamp; None when it is none."""
+    """Return an ISO timestamp as a datetime; None if it is invalid."""
     try:
         time = datetime.fromisoformat(stamp)
     except ValueError:
@@ -278,7 +278,7 @@ def _time(stamp: str) -> datetime | None:
 
 
 def last_look(document: Document, jobs: Sequence[Job]) -> LastLook | None:
-    """Return how the newest of these jobs, the newest first, came out that looked at this document."""
+    """Return this document's outcome in the newest of these jobs (newest first) that covered it."""
     for job in jobs:
         at = job.position(document.source) if job.base == document.knowledge_base else None
         if at is None or job.ended_at is None:
@@ -289,7 +289,7 @@ def last_look(document: Document, jobs: Sequence[Job]) -> LastLook | None:
 
 
 def preview_passage(passage: Passage) -> PassagePreview:
-    """Return the place of a passage and its first words, without the marks of Markdown."""
+    """Return a passage's place and its first words, without Markdown."""
     return PassagePreview(passage.place, textwrap.shorten(without_marks(passage.text), PREVIEW, placeholder=" …"))
 
 
@@ -299,7 +299,7 @@ def summarize_schedule(schedule: Schedule) -> ScheduleSummary:
 
 
 def summarize_proposal(proposal: Proposal, page: int) -> ProposalSummary:
-    """Return a proposal with what an admin may do about it on this page of the list."""
+    """Return a proposal with an admin's actions for this page of the list."""
     approve = {"A is right": " a", "B is right": " b"} if proposal.sides else {"Approve": ""}
     commands = [(label, KbVerb.APPROVE, ruling) for label, ruling in approve.items()]
     return ProposalSummary(
@@ -318,7 +318,7 @@ def summarize_proposal(proposal: Proposal, page: int) -> ProposalSummary:
 
 
 def summarize_removal(removed: RemovedDocument) -> RestorableDocument:
-    """Return what can be restored, and until when."""
+    """Return a removed document, and until when it can be restored."""
     return RestorableDocument(
         removed.document.title,
         removed.base.name,

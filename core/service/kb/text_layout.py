@@ -1,7 +1,7 @@
-"""Results of ``/kb`` for clients that show text: parts of lines, each with the actions that stand below it.
+"""Text layout of ``/kb`` results: parts of lines, each with the actions below it.
 
-Which words, in which order, is the same in Slack, in Discord and at the terminal; what a line looks like, and how an
-action is offered, is each client's. A client with a layout of its own, as the page, takes the results themselves.
+The words and their order are the same in Slack, in Discord and in the terminal. Each client decides how a line and an
+action look. A client with its own layout, such as the web page, uses the results directly.
 """
 
 from collections.abc import Iterable
@@ -42,7 +42,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class TextLayout:
-    """The whole of a result: its parts, the question's action where it is one, and which page of it this is."""
+    """The layout of a whole result: its parts, the action of a question, and its page."""
 
     parts: tuple[Part, ...]
     confirm: OfferedCommand | None = None
@@ -50,12 +50,12 @@ class TextLayout:
 
 
 def plain_lines(texts: Iterable[str]) -> tuple[Line, ...]:
-    """Lines without any style."""
+    """Return lines without any style."""
     return tuple((plain(text),) for text in texts)
 
 
 def lay_out(view: KbView, proposals: str = PROPOSALS) -> TextLayout:  # noqa: PLR0911 - one arm for each kind of view
-    """Lay out a result that is looked at; ``proposals`` is the command that lists proposals where it is shown."""
+    """Lay out a result; ``proposals`` is the client's command that lists proposals."""
     match view:
         case BaseList(bases=bases):
             below = (*_closed_parts(bases), *_waiting_parts(view.waiting, proposals))
@@ -143,7 +143,7 @@ def _page(page: Page) -> tuple[Line, ...]:
 
 
 def _closed_parts(bases: Iterable[BaseSummary]) -> tuple[Part, ...]:
-    """Return what admins can do about bases that are closed after a loss in Redis."""
+    """Return the part with an admin's actions for bases that are closed after a loss in Redis."""
     actions = tuple(base.confirm for base in bases if base.confirm is not None)
     return (Part(plain_lines([wording.CLOSED]), actions),) if actions else ()
 

@@ -1,4 +1,4 @@
-"""A line of text in spans, each with a style that every client has; and how numbers, times and names are written."""
+"""Lines of styled spans, which every client can render; and the format of numbers, times and names."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ from enum import StrEnum
 
 
 class Style(StrEnum):
-    """How a span is set."""
+    """The style of a span."""
 
     PLAIN = "plain"
     STRONG = "strong"
     CODE = "code"
     LINK = "link"  # the text is an address that may be followed
-    PRINCIPAL = "principal"  # the text is a channel, role, group or person as grants name them
+    PRINCIPAL = "principal"  # the text is a reader as grants name it: a channel, role, group or person
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Some words of one style, without markup: anyone who shows them escapes them."""
+    """Words of one style, without markup. The client escapes them."""
 
     text: str
     style: Style = Style.PLAIN
@@ -33,7 +33,7 @@ def plain(text: str) -> Span:
 
 
 def strong(text: str) -> Span:
-    """Words that stand out: a title, a name."""
+    """Return emphasized words: a title, a name."""
     return Span(text, Style.STRONG)
 
 
@@ -43,17 +43,17 @@ def code(text: str) -> Span:
 
 
 def link(address: str) -> Span:
-    """Return an address of the platform's own that leads to a message."""
+    """Return a platform's own link to a message."""
     return Span(address, Style.LINK)
 
 
 def principal(name: str) -> Span:
-    """Whom a base is for: a client shows what people there call it."""
+    """Return a reader of a base; a client shows the name that people there use."""
     return Span(name, Style.PRINCIPAL)
 
 
 def line_text(line: Line) -> str:
-    """Return the line's words alone."""
+    """Return the line's text without styles."""
     return "".join(span.text for span in line)
 
 
@@ -63,12 +63,12 @@ def count(number: int, name: str) -> str:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Names in a row: ``a, b, c``."""
+    """Return names as a list: ``a, b, c``."""
     return ", ".join(names)
 
 
 def duration(time: timedelta) -> str:
-    """Return a stretch of time in its largest unit."""
+    """Return a duration in its largest unit."""
     seconds = max(0, int(time.total_seconds()))
     for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
@@ -77,5 +77,5 @@ def duration(time: timedelta) -> str:
 
 
 def age(at: datetime | None, now: datetime) -> str:
-    """Return how long ago something was; empty when that is not known."""
+    """Return how long ago a time was; empty if unknown."""
     return "" if at is None else f"{duration(now - at)} ago"

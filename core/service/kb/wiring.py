@@ -1,4 +1,4 @@
-"""How the modules of ``/kb`` are put together: the same in every process, and in the tests that try them."""
+"""Dependency wiring of ``/kb``: the same in every process and in end-to-end tests."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -39,13 +39,13 @@ from core.service.sync.connections import Connections, ConnectLinks
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeDeps:
-    """What ``/kb`` works with, opened by the process. ``files`` are the places but the web that may be read.
+    """Dependencies of ``/kb`` that the process opens. ``files`` are the stores other than the web that may be read.
 
-    ``connections`` makes what syncs connected sources; None where none can be connected.
-    ``page`` is the address at which people reach the page, whose sessions are ``sessions``; empty where there is none.
-    ``message_states`` is where changes in chats are noted; None where no chat is connected.
-    ``memory`` and ``capabilities``, of the platforms connected here, are for answers that people give.
-    ``installation`` returns what tells the folders of this home from those of another that uses the same stores.
+    ``connections`` creates what syncs connected sources; None if none can be connected. ``page`` is the web page's
+    public address, whose sessions are ``sessions``; empty without a page. ``message_states`` stores changes in chats;
+    None if no chat is connected. ``memory`` and ``capabilities``, of the platforms connected here, are for people's
+    answers. ``installation`` returns an id that tells this home's folders from those of another home with the same
+    stores.
     """
 
     catalog: Catalog
@@ -78,7 +78,7 @@ class KnowledgeDeps:
 
 @dataclass(frozen=True, slots=True)
 class WiredKnowledge:
-    """What answers commands, what accepts jobs, and what looks at the clock."""
+    """The services that handle commands, accept jobs and run periodic work."""
 
     service: KnowledgeService
     job_queue: JobQueue
@@ -88,7 +88,7 @@ class WiredKnowledge:
 
 
 def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
-    """Put ``/kb`` together. One process may do so several times: nothing is kept but when the trash was swept."""
+    """Wire ``/kb``. One process may do so several times: the only state is when the trash was swept."""
     jobs, clock, audit = deps.jobs, deps.clock, CommandAudit(deps.audit)
     job_queue = JobQueue(jobs, deps.inbox, deps.blobs, clock, deps.files)
     queries = KnowledgeQueries(

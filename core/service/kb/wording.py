@@ -1,6 +1,6 @@
-"""What all clients of ``/kb`` say in the same words: a value of a result becomes plain lines, without any markup.
+"""Wording of ``/kb``, the same in all clients: turns results into plain lines without markup.
 
-How a line is set, escaped and laid out is each client's own; none reads a line back.
+Each client styles, escapes and lays out the lines; none parses a line.
 """
 
 from dataclasses import replace
@@ -76,11 +76,11 @@ ADD_AGAIN = "To update one, add the new file or conversation under the same name
 CLOSED = "Redis lost some of what it knew. Confirm that these readers are right, and they can read again."
 KEPT_A_WEEK = "You can restore it within 7 days."
 
-# --- lists and what is around them
+# --- lists
 
 
 def heading(view: ListView) -> str:
-    """Return what is above a list."""
+    """Return the heading of a list."""
     match view:
         case BaseList():
             return "Knowledge bases"
@@ -97,7 +97,7 @@ def heading(view: ListView) -> str:
 
 
 def empty_line(view: ListView) -> str:
-    """Return what is in place of a list's entries where there is none."""
+    """Return the text of an empty list."""
     match view:
         case BaseList():
             return "There is no knowledge base yet."
@@ -114,12 +114,12 @@ def empty_line(view: ListView) -> str:
 
 
 def page_line(page: Page) -> str:
-    """Return which page this is; empty where there is one alone."""
+    """Return the page number; empty for a single page."""
     return f"Page {page.number} of {page.pages}." if page.pages > 1 else ""
 
 
 def proposals_line(waiting: int, command: str) -> str:
-    """Say how many proposals wait, and the command that lists them; empty where none does."""
+    """Return how many proposals wait and the command that lists them; empty if none does."""
     return f"{count(waiting, 'proposal')} to review: {command}" if waiting else ""
 
 
@@ -127,7 +127,7 @@ def proposals_line(waiting: int, command: str) -> str:
 
 
 def readers_line(readers: Readers) -> Line:
-    """Return who may read a base, as it goes on after “is” or a comma."""
+    """Return who may read a base, to follow “is” or a comma."""
     if readers.closed:
         then = readers_line(replace(readers, closed=False))
         return (plain("closed to all but admins, until one of them confirms that it is "), *then)
@@ -144,7 +144,7 @@ def _principals(readers: Readers) -> Line:
 
 
 def readers_phrase(readers: Readers) -> str:
-    """Return the same in words alone."""
+    """Return who may read a base, as plain text."""
     return line_text(readers_line(readers))
 
 
@@ -164,14 +164,14 @@ def document_line(document: DocumentSummary, now: datetime) -> Line:
 
 
 def restorable_line(removed: RestorableDocument) -> Line:
-    """Something that can be restored."""
+    """Return a document that can be restored, in one line."""
     version = f", version {removed.version[:8]} before it was replaced" if removed.replaced else ""
     until = f"can be restored until {removed.until:%Y-%m-%d}"
     return (strong(removed.title), plain(f" in “{removed.base}”{version}, {until}"))
 
 
 def schedule_line(schedule: ScheduleSummary) -> str:
-    """Return a link that is fetched again and again."""
+    """Return a schedule in one line."""
     if schedule.every is Every.ON_CHANGE:
         return f"• {schedule.link} in {schedule.base}: watched, updated when something there changes"
     what = "pages" if is_link(schedule.link) else "files"
@@ -180,25 +180,25 @@ def schedule_line(schedule: ScheduleSummary) -> str:
 
 
 def passage_line(passage: PassagePreview) -> str:
-    """Return where a passage is, and how it begins."""
+    """Return a passage's place and first words."""
     return f"{passage.place or 'beginning'}: {passage.text}"
 
 
 def proposal_line(proposal: ProposalSummary) -> Line:
-    """Return a proposal, but for the beginning of its text."""
+    """Return a proposal without its text."""
     where = f" for {proposal.base}" if proposal.base else ""
     way = (plain(" "), link(proposal.permalink)) if proposal.permalink else ()
     return (code(proposal.id), plain(" "), strong(proposal.title), plain(f"{where}, by {proposal.by}:"), *way)
 
 
 def approval_line(proposals: ProposalList) -> Line:
-    """Return where what is approved goes, and who will read it there: words of few may become words to all."""
+    """Return the target of approved proposals and its readers, because private words may become public there."""
     goes = plain(f"Approved proposals go into “{proposals.base}”, ")
     return (goes, *readers_line(proposals.readers), plain(", unless you name another knowledge base."))
 
 
 def document_facts(details: DocumentDetails) -> list[str]:
-    """Return what is known of a document, below its title and base."""
+    """Return facts about a document, to show below its title and base."""
     document = details.document
     dated = f"dated {details.dated}" if details.dated else "without a date"
     by = f" by {details.added_by}" if details.added_by else ""
@@ -214,12 +214,12 @@ def document_facts(details: DocumentDetails) -> list[str]:
 
 
 def queue_line(status: QueueStatus) -> str:
-    """Return how much there is to do."""
+    """Return the length of the queue."""
     return f"{count(status.in_line, 'job')} queued or running."
 
 
 def removal_question(preview: RemovalPreview) -> str:
-    """Return what an admin is asked before something is removed."""
+    """Return the confirmation question for a removal."""
     if preview.title:
         return f"Remove “{preview.title}” from “{preview.base}”? {KEPT_A_WEEK}"
     documents = count(preview.documents, "document")
@@ -227,7 +227,7 @@ def removal_question(preview: RemovalPreview) -> str:
 
 
 def readers_question(preview: ReadersPreview) -> Line:
-    """Return what an admin is asked before many people lose or get access to a base."""
+    """Return the confirmation question before many people lose or get access to a base."""
     documents = count(preview.documents, "document")
     if preview.readers.everybody:
         return (plain(f"Open “{preview.base}” to everyone? Then everyone can read all that is in it: {documents}."),)
@@ -244,7 +244,7 @@ def readers_question(preview: ReadersPreview) -> Line:
 
 
 def confirmation_question(preview: ConfirmationView) -> str:
-    """Return what an admin is asked before something is removed or restricted, in words alone."""
+    """Return the confirmation question of a preview, as plain text."""
     match preview:
         case RemovalPreview():
             return removal_question(preview)
@@ -255,7 +255,7 @@ def confirmation_question(preview: ConfirmationView) -> str:
 
 
 def search_line(check: SearchCheck) -> str:
-    """Return what a search for a document finds after it was removed or restored."""
+    """Return what a search for a removed or restored document finds."""
     if check.found is None:
         return "I could not check this with a search."
     finding = "that document" if check.found else join_names(check.others) or "nothing"
@@ -263,7 +263,7 @@ def search_line(check: SearchCheck) -> str:
 
 
 def decision_line(decision: Decision, caller: Person, now: datetime) -> str:
-    """Say that a proposal was decided already: by which admin, how and when."""
+    """Return that a proposal was already decided: by which admin, how and when."""
     who = "You" if decision.by.id == caller.id else decision.by.name or decision.by.id
     how = f"already approved this for “{decision.base}”" if decision.approved else "already rejected this"
     ago = now - decision.at
@@ -274,12 +274,12 @@ def decision_line(decision: Decision, caller: Person, now: datetime) -> str:
 
 
 def outcome_lines(outcome: KbOutcome) -> list[str]:
-    """Return what has become of a command, in words alone, beside the cards of its jobs."""
+    """Return the outcome of a command as plain text, without its jobs' cards."""
     return list(map(line_text, outcome_layout(outcome)))
 
 
 def outcome_layout(outcome: KbOutcome) -> tuple[Line, ...]:
-    """Return what has become of a command, beside the cards of its jobs."""
+    """Return the outcome of a command, without its jobs' cards."""
     match outcome:
         case JobAccepted():
             if outcome.readers is None:

@@ -1,4 +1,4 @@
-"""Asks a question again, within what its asker and its channel may read today, where what was cited has changed."""
+"""Check of an answer after a cited document changed: asks again with what asker and channel may read today."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ def cited_documents(turn: Turn) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class AnswerCheck:
-    """Compares what somebody was told with what documents say now."""
+    """Compares an answer that somebody got with what the documents say now."""
 
     agent: Agent
     catalog: Catalog
@@ -39,13 +39,13 @@ class AnswerCheck:
     clock: Clock
 
     async def readable_bases(self, readers: ReadersToday, settings: ChannelSettings) -> tuple[KnowledgeBase, ...]:
-        """Return the bases that both may read, of those that the channel is narrowed to."""
+        """Return the channel's bases that both the person and the place may read."""
         bases = VisibleBases(self.catalog)
         place = await bases.names(readers.place, settings.bases)
         return await bases.for_audience(readers.person, place)
 
     async def missing(self, turn: Turn, versions: Mapping[str, str]) -> tuple[Unit, ...]:
-        """Return what an answer cites that these versions of its documents do not have any more."""
+        """Return the units that an answer cites but these versions of its documents no longer contain."""
         found: list[Unit] = []
         for citation in turn.citations:
             document = document_id_of(citation.knowledge_base, citation.document)
@@ -70,7 +70,7 @@ class AnswerCheck:
         """
         question = turn.rewritten or turn.question
         policy = replace(settings.policy, checkpoints=frozenset(), sources_first=False, follow_ups=False)
-        policy = replace(policy, limits=DailyLimits())  # a channel's money is for its people's questions
+        policy = replace(policy, limits=DailyLimits())  # a channel's budget is for its people's questions
         inquiry = Inquiry(
             id=f"{turn.trace_id}-again",
             question=question,

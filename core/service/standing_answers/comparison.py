@@ -1,7 +1,7 @@
-"""Whether an answer that somebody was given has another value now: the words that are gone, against what is said now.
+"""Comparison of a past answer with the present one: whether a value in it has changed.
 
-Made to be right rather than complete: two wordings of the same fact are no change. A change is one value for another
-in a sentence or row that speaks of the same, a denial that came or went, or another name where the rest is the same.
+It prefers precision over recall: a new wording of the same fact is no change. A change is a different value in a
+sentence or row about the same thing, or an added or removed negation. A different name counts if the rest is the same.
 """
 
 import re
@@ -22,8 +22,8 @@ from core.values import Kind, Value, polarity_conflict, values_in
 from core.values.arithmetic import same
 from core.values.names import fold
 
-ALIKE = 0.6  # of the words beside values that a sentence shares with what it became
-ABOUT_IT = 0.5  # of the words of the question that the nearest sentence has
+ALIKE = 0.6  # share of words, without values, that both versions of a sentence have
+ABOUT_IT = 0.5  # share of question words that a sentence needs, relative to the nearest one
 _NUMBERED = re.compile(r"^\s*(?:\d{1,3}[.)]|[a-z][.)]|[-*•+])\s+")
 _ELLIPSIS = re.compile(r"\s*…\s*")
 _MEASURED = frozenset({Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.DURATION, Kind.QUANTITY})
@@ -31,7 +31,7 @@ _MEASURED = frozenset({Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.DURATION, Kin
 
 @dataclass(frozen=True, slots=True)
 class AnswerChange:
-    """What somebody was told, and what holds now. ``was`` and ``now`` are empty where it is no single value."""
+    """What somebody was told, and what is true now. ``was`` and ``now`` are empty if not a single value changed."""
 
     before: str
     after: str
@@ -41,15 +41,15 @@ class AnswerChange:
 
 
 def missing_units(citation: Citation, text: str) -> tuple[Unit, ...]:
-    """Return what a citation quotes that a text does not have any more, whatever its case, layout and punctuation."""
+    """Return the quoted units that a text no longer contains, ignoring case, layout and punctuation."""
     present = f" {_plain(text)} "
     return tuple(one for one in _quoted(citation) if f" {_plain(one.text)} " not in present)
 
 
 def find_change(question: str, turn: Turn, missing: Sequence[Unit], answer: Answer) -> AnswerChange | None:
-    """Return how an answer differs from what was said in ``turn``, of which ``missing`` is gone; None where it holds.
+    """Return how a new answer differs from that of ``turn``, which quotes ``missing``; None if it is still right.
 
-    ``answer`` is to the same question, as of now.
+    ``answer`` is the current answer to the same question.
     """
     if answer.outcome is not Outcome.ANSWERED:
         return None
@@ -87,7 +87,7 @@ def _compare(
 
 
 def _exchanged(before: str, after: str) -> tuple[Value, Value] | None:
-    """Return the value of one text that the other has not, and the one of the same kind that is in its place."""
+    """Return a value that only the first text has, and the one of the same kind that replaced it."""
     language = language_of(f"{before} {after}")
     was, now = _values(before, language), _values(after, language)
     gone = [one for one in was if not any(_equal(one, other) for other in now)]
@@ -116,7 +116,7 @@ def _says(text: str, value: Value) -> bool:
 
 
 def _likeness(one: Unit, other: Unit) -> float:
-    """Return the share in [0, 1] of the words that two units have in common, values apart."""
+    """Return the share in [0, 1] of words, without values, that two units have in common."""
     mine, theirs = _subject(one), _subject(other)
     return len(mine & theirs) / max(len(mine), len(theirs), 1)
 

@@ -1,4 +1,4 @@
-"""The words of a notice that an answer has changed, and the preview that counts notices for an admin."""
+"""Text of notices about a changed answer, and the preview that counts notices for an admin."""
 
 import asyncio
 from dataclasses import dataclass, replace
@@ -25,13 +25,13 @@ MOST_PREVIEWED = 50  # answers asked again for a preview
 
 
 def notice_key(answer: FollowedAnswer) -> str:
-    """Return what a notice is known by: the answer, when its change was found (it may come back), and the versions."""
+    """Return a notice's key: the answer, when its change was found (a change may come back), and the versions."""
     versions = (version[:12] for version in sorted(answer.versions.values()))
     return " ".join((answer.turn.trace_id, f"{answer.found_at:.0f}", *versions))
 
 
 def notice_of(answer: FollowedAnswer, change: AnswerChange, link: str) -> Notice:
-    """Return the notice of an answer that has changed."""
+    """Return the notice about a changed answer."""
     lines = (
         f"An answer that I gave you has changed: {_difference(change)}",
         f"On {_day(answer.turn.at)} you asked: “{_short(answer.turn.question)}”",
@@ -56,7 +56,7 @@ def _short(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NoticePreview:
-    """Says what would have been told in a channel, without telling it and without a model."""
+    """Previews the notices of a channel, without sending them and without a model."""
 
     check: AnswerCheck
     questions: QuestionLog
@@ -65,7 +65,7 @@ class NoticePreview:
     async def text(self, channel: ThreadKey, readers: Audience, settings: ChannelSettings) -> str:
         """Return in plain text how many answers of the last 30 days have changed, with one example.
 
-        ``readers`` is who reads in the channel. An example is of a question that all of the workspace may read.
+        ``readers`` are the channel's readers. An example quotes only a question that the whole workspace may read.
         """
         found: list[tuple[Turn, AnswerChange, bool]] = []
         asked_again = 0
@@ -82,7 +82,7 @@ class NoticePreview:
                     if turn is not None and change is not None:
                         found.append((turn, change, asked.private))
         except TimeoutError:
-            pass  # what was found in time is said
+            pass  # report what was found in time
         return _preview_text(found)
 
     async def _turn(self, thread: ThreadKey, trace: str) -> Turn | None:

@@ -1,6 +1,6 @@
-"""What is kept to keep answers standing: answers that are followed, channels that have it on, days, and who muted it.
+"""Records of standing answers: followed answers, channels that enable them, daily counts, and muted people.
 
-All of it hangs on a person and a thread, and is forgotten with either; what belongs to nobody holds numbers alone.
+Each record belongs to a person and a thread, and is deleted with either. Records without an owner hold only numbers.
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ WEEK = 7 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class FollowedAnswer:
-    """An answer that somebody was given. ``versions`` are those of the cited documents at which it was found to hold.
+    """An answer that somebody got. ``versions`` are the cited documents' versions at which it was last correct.
 
-    ``change`` waits to be told since ``found_at``; ``kept_at`` is when the record was last written (seconds).
+    ``change`` waits for its notice since ``found_at``; ``kept_at`` is when the record was last written (seconds).
     """
 
     thread: ThreadKey
@@ -33,7 +33,7 @@ class FollowedAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class FollowedRecord(Record, place="{channel}/standing", subject="answers", entry="{trace}"):
-    """An answer that is followed, below its channel."""
+    """The record of a followed answer, below its channel."""
 
     channel: str
     trace: str
@@ -51,7 +51,7 @@ class FollowedRecord(Record, place="{channel}/standing", subject="answers", entr
 
 @dataclass(frozen=True, kw_only=True)
 class FollowingChannel(Record, place="standing", subject="channels", entry="{channel}", installation=True):
-    """A channel in which answers are followed, and since when; in seconds."""
+    """A channel whose answers are followed, and since when (seconds)."""
 
     channel: str
     since: float = 0.0
@@ -59,7 +59,7 @@ class FollowingChannel(Record, place="standing", subject="channels", entry="{cha
 
 @dataclass(frozen=True, kw_only=True)
 class CheckedDay(Record, place="standing", subject="checked", installation=True):
-    """How many answers were asked again on a day, counted from 1970."""
+    """The number of answers asked again on a day, counted from 1970."""
 
     day: int = 0
     asked: int = 0
@@ -76,7 +76,7 @@ class NoticeDay(Record, place="{person}/standing", subject="day:{day}"):
 
 @dataclass(frozen=True, kw_only=True)
 class SentNotice(OneTimeUse, place="{person}/standing", subject="notice:{notice}"):
-    """A notice that was sent, or is being sent now."""
+    """A notice that was sent or is being sent."""
 
     notice: str
     person: str = field(default="", metadata=PERSON)
@@ -84,7 +84,7 @@ class SentNotice(OneTimeUse, place="{person}/standing", subject="notice:{notice}
 
 @dataclass(frozen=True, kw_only=True)
 class MutedNotices(Record, place="standing", subject="muted", entry="{name}"):
-    """A person who wants no notices, and when this was last written; in seconds."""
+    """A person who wants no notices, and when the record was last written (seconds)."""
 
     name: str
     at: float = 0.0
@@ -92,7 +92,7 @@ class MutedNotices(Record, place="standing", subject="muted", entry="{name}"):
 
 
 async def toggle_notices(message_states: MessageStateStore, person: Person) -> bool:
-    """Mute notices to this person, or allow them again; whether they are muted now. Raises StoreUnavailable."""
+    """Mute or unmute notices to this person; return whether they are now muted. Raises StoreUnavailable."""
     blank = MutedNotices(name=person.id, person=person.id)
     if await message_states.read(blank) is not None:
         await message_states.remove(blank)
@@ -102,7 +102,7 @@ async def toggle_notices(message_states: MessageStateStore, person: Person) -> b
 
 
 async def muted_people(message_states: MessageStateStore, now: float) -> frozenset[str]:
-    """Return the ids of those who want no notices, and keep that they do: a record expires after 30 days."""
+    """Return the ids of people who want no notices, and renew their records, which expire after 30 days."""
     found = await message_states.read_entries(MutedNotices(name=""))
     for one in found:
         if now - one.at > WEEK:

@@ -1,8 +1,8 @@
-"""Keeps answers standing: follows those of channels that have it on, checks them when a document changes, and tells.
+"""Standing answers: follows answers in channels that enable it, checks them when a document changes, and notifies.
 
-An answer is followed for 90 days. What is found waits in the record of its answer until it is sent, so that a process
-which dies loses nothing and sends nothing twice: a person's day is taken for one notice before that is sent, and who
-takes it up again looks first at whether it is there.
+An answer is followed for 90 days. A found change is stored with its answer until the notice is sent, so a crash loses
+nothing and sends nothing twice. A person gets one notice a day, which is claimed before it is sent. A process that
+resumes it first checks whether it was already sent.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ from core.service.standing_answers.records import (
 
 FOLLOWED = timedelta(days=90)
 REMEMBERED = timedelta(days=30)  # how far back threads are kept
-LATE = timedelta(hours=1)  # that an answer may take to be in the log after its question
+LATE = timedelta(hours=1)  # an answer may be logged this long after its question
 SKEW = timedelta(minutes=10)  # between our clock and a platform's
 LOOK_SECONDS = 60.0
 LEASE = timedelta(minutes=3)
@@ -49,14 +49,14 @@ MOST_CHECKED = 200  # answers asked again a day
 MOST_FOLLOWED = 500  # answers of one channel, the newest
 MOST_SPENT = 0.5  # share of a day's budget: people's questions come first
 
-Channels = dict[str, tuple[FollowingChannel, ChannelSettings]]  # that have it on, by key
+Channels = dict[str, tuple[FollowingChannel, ChannelSettings]]  # that enable standing answers, by key
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class StandingAnswers:
-    """Looks now and again; of many processes one at a time does."""
+    """Checks periodically. Of many processes, one at a time does."""
 
     check: AnswerCheck
     questions: QuestionLog
@@ -67,24 +67,24 @@ class StandingAnswers:
     holder: str
     notices: Callable[[str], PersonalNotices | None]  # of the platform of this name, once it is connected here
     budget: DailyBudget | None = None
-    _listed: datetime | None = field(default=None, init=False)  # up to when the log was read
-    _seen: frozenset[str] = field(default=frozenset(), init=False)  # traces that were in the log at the last look
+    _listed: datetime | None = field(default=None, init=False)  # the time up to which the log was read
+    _seen: frozenset[str] = field(default=frozenset(), init=False)  # traces in the log at the last check
     _checked: int = field(default=-1, init=False)  # the catalog's changes at the last complete check
-    _waiting: bool = field(default=True, init=False)  # something may wait to be told
-    _unreachable: bool = field(default=False, init=False)  # a platform could not be asked at this look
-    _renewed: int = field(default=-1, init=False)  # the day on which what is kept was last kept from expiring
+    _waiting: bool = field(default=True, init=False)  # a notice may be waiting
+    _unreachable: bool = field(default=False, init=False)  # a platform was unavailable during this check
+    _renewed: int = field(default=-1, init=False)  # the day when records were last renewed before they expire
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until ``stop`` is set."""
+        """Check until ``stop`` is set."""
         await repeat(self.look, LOOK_SECONDS, stop, "standing_answers_not_checked")
 
     async def look(self) -> int:
-        """Follow new answers, check those whose documents changed, and tell; how many were told.
+        """Follow new answers, check those whose documents changed, and send notices; return how many were sent.
 
         Raises Unavailable.
         """
         self._unreachable = False
-        if renews := self._today != self._renewed:  # also while no channel has it on
+        if renews := self._today != self._renewed:  # even while no channel enables this
             await muted_people(self.message_states, self._now.timestamp())
             self._renewed = self._today
         known = await self.message_states.read_entries(FollowingChannel(channel=""))
@@ -116,10 +116,10 @@ class StandingAnswers:
     def _today(self) -> int:
         return int(self._now.timestamp() // DAY)
 
-    # --- which channels, and which answers
+    # --- channels and their answers
 
     async def _channels(self, known: Sequence[FollowingChannel], wanted: Sequence[str]) -> Channels:
-        """Return the channels that have it on, by key. Where it was switched off, all that was kept goes."""
+        """Return the channels that enable this, by key. Deletes all records of channels that disabled it."""
         found: Channels = {}
         named = {one.channel: one for one in known}
         for channel in dict.fromkeys((*named, *filter(None, map(_channel_of, wanted)))):
@@ -135,7 +135,7 @@ class StandingAnswers:
         return found
 
     async def _settings(self, channel: str) -> ChannelSettings | None:
-        """Return what applies in a channel; None while its platform cannot be asked."""
+        """Return the settings of a channel; None while its platform is unavailable."""
         key = ThreadKey.parse(channel)
         notices = self.notices(key.platform)
         try:
@@ -151,7 +151,7 @@ class StandingAnswers:
         return following
 
     async def _follow(self, on: Channels) -> None:
-        """Keep the answers that were given since the last look; at the first, those that are remembered."""
+        """Store the answers given since the last check; on the first one, all that are remembered."""
         now = self._now
         since = self._listed - LATE if self._listed else now - REMEMBERED
         seen: set[str] = set()
@@ -165,14 +165,14 @@ class StandingAnswers:
             if channel not in kept:
                 kept[channel] = {one.turn.trace_id for one in await self._followed(channel)}
                 if channel not in on and (settings := await self._settings(channel)) and settings.standing_answers:
-                    on[channel] = (await self._following(channel, None), settings)  # of a category that has it on
+                    on[channel] = (await self._following(channel, None), settings)  # its category enables this
             if channel in on and asked.trace_id not in kept[channel]:
                 await self._keep(thread, asked.trace_id, on[channel][0])
         if not self._unreachable:
             self._listed, self._seen = now, frozenset(seen)
 
     async def _keep(self, thread: ThreadKey, trace: str, following: FollowingChannel) -> None:
-        """Follow one answer. What changed before its channel had this on is never told."""
+        """Follow one answer. Changes from before its channel enabled this are never reported."""
         record = await self.memory.recall(thread)
         turn = next((one for one in record.turns if one.trace_id == trace), None)
         if turn is None or not turn.citations:
@@ -188,7 +188,7 @@ class StandingAnswers:
         self._checked = -1
 
     async def _followed(self, channel: str) -> list[FollowedAnswer]:
-        """Return the answers of a channel that are followed; the oldest beyond the bounds go."""
+        """Return the followed answers of a channel; delete the oldest ones beyond the limits."""
         kept = await self.message_states.read_entries(FollowedRecord(channel=channel, trace=""))
         newest = sorted((one.answer for one in kept if one.answer), key=lambda one: one.turn.at, reverse=True)
         now, followed = self._now, []
@@ -203,20 +203,20 @@ class StandingAnswers:
         return followed
 
     async def _replace(self, was: FollowedAnswer, now: FollowedAnswer) -> FollowedAnswer | None:
-        """Keep what is known now of an answer, unless it was forgotten meanwhile."""
+        """Store an answer's new state, unless it was deleted or changed since."""
         kept = await self.message_states.exchange(FollowedRecord.of(was), FollowedRecord.of(now))
         return now if kept else None
 
-    # --- which of them have changed
+    # --- checks for changes
 
     async def _check(self, on: Channels, answers: Sequence[FollowedAnswer]) -> tuple[bool, list[FollowedAnswer]]:
-        """Check what cites a document that changed; whether all of it could be, and the answers as they are now."""
+        """Check answers whose documents changed; return whether all could be checked, and their current state."""
         documents = sorted({document for answer in answers for document in cited_documents(answer.turn)})
         visible = await self.check.catalog.visible_versions(documents)
         whole, exhausted, found = True, False, list[FollowedAnswer]()
         for answer in answers:
             cited = cited_documents(answer.turn)
-            if any(document not in visible for document in cited):  # what was taken out is not quoted any more
+            if any(document not in visible for document in cited):  # never quote a removed document
                 await self.message_states.remove(FollowedRecord.of(answer))
                 continue
             versions = {document: visible[document] for document in cited}
@@ -227,7 +227,7 @@ class StandingAnswers:
                 continue
             try:
                 checked = await self._check_one(answer, versions, on[str(replace(answer.thread, thread=""))][1])
-            except BudgetExhausted:  # the others wait, rather than ask their platforms in vain every minute
+            except BudgetExhausted:  # the others wait, to spare their platforms a useless request every minute
                 exhausted, checked = True, None
             except Unavailable as error:
                 log.info("answer_not_checked", extra={"trace_id": answer.turn.trace_id, "reason": str(error)})
@@ -239,7 +239,7 @@ class StandingAnswers:
     async def _check_one(
         self, answer: FollowedAnswer, versions: Mapping[str, str], settings: ChannelSettings
     ) -> FollowedAnswer | None:
-        """Return an answer as it is after its check; None where it could not be checked now.
+        """Return an answer after its check; None if it could not be checked now.
 
         Raises BudgetExhausted, Unavailable.
         """
@@ -257,7 +257,7 @@ class StandingAnswers:
         return checked if await self._replace(answer, checked) else None
 
     async def _bases(self, answer: FollowedAnswer, settings: ChannelSettings) -> tuple[KnowledgeBase, ...]:
-        """Return what may be read for this answer today; nothing where its asker may not read the answer itself."""
+        """Return the bases to check this answer in; empty if its asker may no longer read the answer."""
         notices = self.notices(answer.thread.platform)
         readers = await notices.readers(answer.turn.asker, answer.thread) if notices is not None else None
         if readers is None:
@@ -267,7 +267,7 @@ class StandingAnswers:
         return bases if readable else ()
 
     async def _may_ask(self) -> bool:
-        """Take one of the day's checks."""
+        """Claim one of the day's checks; return False if none is left."""
         if self.budget is not None and await self.budget.spent_share() >= MOST_SPENT:
             return False
         today = self._today
@@ -300,16 +300,16 @@ class StandingAnswers:
         return len(told)
 
     async def _settle(self, answer: FollowedAnswer, change: AnswerChange) -> None:
-        """Take what holds now for what the person was told: the same change is not found again.
+        """Store the new value as what the person was told, so that the same change is not found again.
 
-        Without versions it is compared once more, as documents may have changed meanwhile.
+        Without versions it is compared once more, because documents may have changed in between.
         """
         bases = answer.turn.knowledge_bases | {change.citation.knowledge_base}
         turn = replace(answer.turn, answer=change.after, citations=(change.citation,), knowledge_bases=bases)
         await self._replace(answer, replace(answer, turn=turn, versions={}, change=None, found_at=0.0))
 
     async def _tell_one(self, answer: FollowedAnswer, change: AnswerChange, settings: ChannelSettings) -> bool:
-        """Tell one person, if this is their notice of the day; whether they have it now."""
+        """Notify one person, if this is their notice of the day; return whether this call delivered it."""
         notices, person = self.notices(answer.thread.platform), answer.turn.asker
         if notices is None:
             return False
@@ -317,7 +317,7 @@ class StandingAnswers:
         readable = change.citation.knowledge_base in {base.name for base in bases}
         if not readable or not await self._holds(answer, change):
             await self._replace(answer, replace(answer, versions={}, change=None, found_at=0.0))
-            self._checked = -1  # it is checked again
+            self._checked = -1  # check it again
             return False
         notice = notice_of(answer, change, await notices.link(answer.thread, answer.turn.trace_id))
         if not await self._is_todays(person, notice):
@@ -332,13 +332,13 @@ class StandingAnswers:
                 sent = await _send(notices, person, notice, since)
         except AlreadyDone:
             kept = await self.message_states.read(action)
-            if kept is None or not kept.done:  # another process is at it, or died over it a moment ago
+            if kept is None or not kept.done:  # another process is sending it, or has just died while sending
                 return False
         await self._settle(answer, change)
         return sent
 
     async def _holds(self, answer: FollowedAnswer, change: AnswerChange) -> bool:
-        """Return whether documents are as they were at the check, also the one that says what is new."""
+        """Return whether the documents, including the one with the new value, are unchanged since the check."""
         now = replace(answer.turn, citations=(change.citation,))
         (document,) = cited_documents(now)
         visible = await self.check.catalog.visible_versions([*answer.versions, document])
@@ -346,7 +346,7 @@ class StandingAnswers:
         return same and document in visible and not await self.check.missing(now, visible)
 
     async def _is_todays(self, person: Person, notice: Notice) -> bool:
-        """Return whether this is the one notice that the person gets today."""
+        """Return whether this is the person's one notice of the day. The first one claims the day."""
         blank = NoticeDay(person=person.id, day=self._today)
         kept = await self.message_states.read(blank)
         if kept is not None:
@@ -355,7 +355,7 @@ class StandingAnswers:
 
 
 async def _send(notices: PersonalNotices, person: Person, notice: Notice, since: datetime) -> bool:
-    """Return whether the person has the notice, sent now or since. Who takes no direct message is not tried again."""
+    """Return whether the person has the notice, sent now or after ``since``. Refused messages are not retried."""
     try:
         if not await notices.has_sent(person, notice, since=since):
             await notices.send(person, notice)
@@ -368,7 +368,7 @@ async def _send(notices: PersonalNotices, person: Person, notice: Notice, since:
 
 
 def _channel_of(place: str) -> str:
-    """Return the key of the channel that settings are kept for; empty for what is no channel."""
+    """Return the channel key of a settings place; empty for any other place."""
     platform, _, rest = place.partition(":channel:")
     space, slash, channel = rest.partition("/")
     return str(ThreadKey(platform, space, channel, "")) if slash and channel else ""

@@ -1,7 +1,7 @@
-"""Classes of readers: each is a knowledge base, whose grants mirror what the source says.
+"""Classes of readers: each is a knowledge base whose grants mirror the source's readers.
 
-So everything that looks at bases holds rights as it is: searches, memory, lists, digests, programs. A class keeps its
-base while its readers change as a whole, so that a right is taken away in one write, without touching a document.
+Everything that uses bases therefore respects these rights: searches, memory, lists, digests, programs. If all readers
+of a class change together, it keeps its base. A right is then revoked in one write, without touching a document.
 """
 
 from collections import Counter, defaultdict
@@ -16,21 +16,21 @@ from core.model.principals import EVERYONE
 from core.ports.catalog import Catalog
 from core.service.sync.rights import ResolvedRights
 
-MOST_CLASSES = 500  # of one connection: each is one more number in the filter of a search
+MOST_CLASSES = 500  # of one connection; each adds one value to a search filter
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderClasses:
-    """Keeps the bases of connections. Raises StoreUnavailable."""
+    """Stores the bases of connections. Raises StoreUnavailable."""
 
     catalog: Catalog
 
     async def assign(
         self, connection: Connection, state: SyncState, items: Collection[SyncedItem], rights: ResolvedRights
     ) -> Mapping[str, str]:
-        """Choose the base of each class of readers, by its digest; nothing is written. Raises Busy for too many.
+        """Choose the base of each class of readers, by its digest, without writing it. Raises Busy for too many.
 
-        Nobody reads a class without grants: it has no base, and its documents are not read.
+        Nobody may read a class without grants: it has no base, and its documents are not read.
         """
         used = used_classes(items)
         readable = [digest for digest, _ in used.most_common() if rights.grants.get(digest)]
@@ -51,7 +51,7 @@ class ReaderClasses:
     async def save(
         self, connection: Connection, title: str, state: SyncState, bases: Mapping[str, str], rights: ResolvedRights
     ) -> None:
-        """Write the grants of these bases, and close those of classes that are no more."""
+        """Write the grants of these bases, and close those of classes that no longer exist."""
         there = {base.name: base for base in await self.catalog.bases()}
         until = (state.started_at or datetime.min.replace(tzinfo=UTC)) + timedelta(hours=connection.hours)
         for digest, name in bases.items():
@@ -62,12 +62,12 @@ class ReaderClasses:
             )
             if after != before:
                 await self.catalog.save_base(after)
-        for name, base in there.items():  # those of no class: their documents are moved or removed after this
+        for name, base in there.items():  # bases of no class; their documents are moved or removed later
             if base.connection == connection.name and name not in bases.values() and base.grants != {NOBODY}:
                 await self.catalog.save_base(replace(base, grants=frozenset({NOBODY})))
 
     async def remove_unused(self, connection: Connection, state: SyncState, items: Iterable[SyncedItem]) -> None:
-        """Remove the bases of classes that are no more and hold nothing any more."""
+        """Remove the empty bases of classes that no longer exist."""
         used = {item.base for item in items if item.base} | set(state.bases.values())
         for base in await self.catalog.bases():
             if base.connection == connection.name and base.name not in used:
@@ -75,12 +75,12 @@ class ReaderClasses:
 
 
 def used_classes(items: Iterable[SyncedItem]) -> Counter[str]:
-    """Count the documents that each class of readers has now."""
+    """Count the current documents of each class of readers."""
     return Counter(item.readers for item in items if not item.gone)
 
 
 def _kept(bases: Mapping[str, str], items: Iterable[SyncedItem], readable: Collection[str]) -> dict[str, str]:
-    """Return the bases that classes keep. A class whose documents all got other equal readers keeps its base."""
+    """Return the bases that classes keep. If all documents of a class got the same new readers, it keeps its base."""
     kept = {digest: name for digest, name in bases.items() if digest in readable}
     now: defaultdict[str, set[str]] = defaultdict(set)
     for item in items:
@@ -96,7 +96,7 @@ def _kept(bases: Mapping[str, str], items: Iterable[SyncedItem], readable: Colle
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:
-    """Return the connection's own name for its first class, then that name with a number."""
+    """Return the connection's name for its first class, then that name with a number."""
     number = 1
     while (free := f"{name} {number}" if number > 1 else name).casefold() in taken:
         number += 1

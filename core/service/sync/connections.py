@@ -1,6 +1,6 @@
-"""Connecting, listing, mapping and removing sources; when each is due. The sync itself is ``engine``'s.
+"""Connections: connect, list, map and remove sources, and enqueue syncs that are due. ``engine`` runs the sync.
 
-A chat carries no secret of a source: ``/kb connect`` gives an admin a link to the page.
+Secrets of a source never pass through a chat: ``/kb connect`` gives an admin a link to the web page.
 """
 
 import asyncio
@@ -53,17 +53,17 @@ from core.service.sync.rights import digest_of, readers_json, resolve_rights
 
 log = logging.getLogger(__name__)
 MOST_TITLES = 10  # of a plan
-_LOST = timedelta(minutes=15)  # a job that does not end is lost
+_LOST = timedelta(minutes=15)  # after this time, an unfinished job counts as lost
 SECONDS_A_DOCUMENT = 0.5  # on two cores, for pages of ordinary length
-CHECK_SECONDS = 180.0  # of a check, with all of its calls
+CHECK_SECONDS = 180.0  # for a whole check
 _ADDRESS = re.compile(r"://([^\s,]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class SyncPlan:
-    """What a sync would do. ``titles`` are some of what is new or changed.
+    """What a sync would do. ``titles`` are some new or changed documents.
 
-    ``unreadable`` documents have readers none of whom is known here; ``groups`` are those that no principal holds.
+    ``unreadable`` documents have no reader known here; ``groups`` are those without a principal.
     """
 
     documents: int
@@ -77,7 +77,7 @@ class SyncPlan:
 
 
 async def plan_sync(connection: Connection, connector: Connector, store: ConnectionStore) -> SyncPlan:
-    """List everything and look up who may read it, from the beginning. Raises SourceUnavailable, Busy."""
+    """List all documents from the beginning and resolve their readers. Raises SourceUnavailable, Busy."""
     found: dict[str, SourceItem] = {}
     cursor, more, whole = "", True, False
     while more:
@@ -107,7 +107,7 @@ async def plan_sync(connection: Connection, connector: Connector, store: Connect
 
 
 def check_lines(plugin: ConnectorPlugin, check: SourceCheck) -> list[str]:
-    """Say what the token sees, how long that takes to sync, and what the token lacks."""
+    """Return what the token sees, how long its first sync takes, and what the token cannot do."""
     seen = "an unknown number of documents" if check.documents is None else count(check.documents, "document")
     token = f"The token belongs to {check.account} and sees {seen}, for example “{check.example}”."
     lines = [f"{plugin.title} answers. {token}"]
@@ -120,7 +120,7 @@ def check_lines(plugin: ConnectorPlugin, check: SourceCheck) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionOverview:
-    """A connection, how far it is, its documents that could not be read, and how many there are."""
+    """A connection, its progress, its documents that could not be read, and its number of documents."""
 
     connection: Connection
     state: SyncState
@@ -132,7 +132,7 @@ class ConnectionOverview:
 class Connections:
     """The sources of this installation. ``plugins`` finds a connector by its name.
 
-    ``forms`` say who can be a reader. Raises StoreUnavailable.
+    ``forms`` are the notations of readers. Raises StoreUnavailable.
     """
 
     store: ConnectionStore
@@ -151,7 +151,7 @@ class Connections:
     # --- connecting
 
     async def check(self, kind: str, values: Mapping[str, str]) -> SourceCheck:
-        """Try these settings, secrets included. Raises ConfigurationError, SourceRefused, SourceUnavailable."""
+        """Test these settings, including secrets. Raises ConfigurationError, SourceRefused, SourceUnavailable."""
         plugin = self.plugins(kind)
         if missing := [one.label for one in plugin.fields if one.required and not values.get(one.name, "").strip()]:
             raise ConfigurationError(f"{plugin.title} needs: {', '.join(missing)}.")
@@ -178,14 +178,14 @@ class Connections:
         minutes: int = 15,
         hours: int = 24,
     ) -> Connection:
-        """Keep a connection, its secrets encrypted; one of the same name and kind gets these settings.
+        """Save a connection with encrypted secrets, or update the one of the same name and kind.
 
-        Another site has other documents behind the same ids, so what was read at the one before is taken out.
-        ``readers`` are for sources that state none. Raises NotFound where the name is taken.
+        Another site has other documents with the same ids, so documents of the previous site are removed. ``readers``
+        are for sources that state none. Raises NotFound if the name is taken.
         """
         made = await self._draft(name, kind, values, by, readers, minutes, hours)
         before = await self._find(made.name)
-        if before is None:  # nothing of an earlier one of this name is left
+        if before is None:  # delete leftovers of an earlier connection of this name
             await self.store.remove_connection(made.name)
         elif _sites(before) != _sites(made):
             await self._take_out(before)
@@ -198,13 +198,13 @@ class Connections:
     async def preview(
         self, name: str, kind: str, values: Mapping[str, str], by: Person, *, readers: Collection[str] = ()
     ) -> SyncPlan:
-        """Return what the first sync of such a connection would do; nothing is kept. Raises as ``connect`` does."""
+        """Return what the first sync of such a connection would do; save nothing. Raises as ``connect`` does."""
         draft = await self._draft(name, kind, values, by, readers, 15, 24)
         async with self.plugins(kind).open(values, self.http) as connector:
             return await plan_sync(draft, connector, self.store)
 
     async def plan(self, name: str) -> SyncPlan:
-        """Return what a sync of this connection would do; nothing is kept."""
+        """Return what a sync of this connection would do; save nothing."""
         connection = await self.find(name)
         async with self.open(connection) as connector:
             return await plan_sync(connection, connector, self.store)
@@ -255,7 +255,7 @@ class Connections:
         return next((one for one in await self.store.connections() if one.name.casefold() == wanted), None)
 
     async def overview(self) -> Sequence[ConnectionOverview]:
-        """All connections, with what could not be read."""
+        """Return all connections, with the documents that could not be read."""
         found = []
         for connection in await self.store.connections():
             items = (await self.store.items(connection.name)).values()
@@ -265,7 +265,7 @@ class Connections:
         return found
 
     async def map_group(self, name: str, group: str, principals: Collection[str], by: Person) -> Connection:
-        """Say who holds a group of the source, or which person somebody there is; without principals, nobody.
+        """Map a group or person of the source to principals; without principals, to nobody.
 
         It takes effect at the next sync, which is due at once.
         """
@@ -281,17 +281,17 @@ class Connections:
         return mapped
 
     async def disconnect(self, name: str, by: Person) -> int:
-        """Forget a connection with its secrets, and take out all of its documents; how many there were."""
+        """Delete a connection, its secrets and all its documents; return the number of documents."""
         connection = await self.find(name)
         documents = await self._take_out(connection)
         await self._record(by, "disconnect", connection.name, f"{documents} documents")
         return documents
 
     async def _take_out(self, connection: Connection) -> int:
-        """Forget all that is known of a connection, with its documents; how many there were."""
+        """Delete all data of a connection with its documents; return the number of documents."""
         own = [base for base in await self.catalog.bases() if base.connection == connection.name]
         documents = await self.catalog.documents(frozenset(base.name for base in own))
-        await self.store.save_connection(replace(connection, secrets={}))  # first: a sync under way ends with that
+        await self.store.save_connection(replace(connection, secrets={}))  # first, because this ends a sync in progress
         if (job := await self._under_way(connection)) is not None:
             await self.jobs.cancel(job.id, connection.by.id)
         for base in own:
@@ -305,7 +305,7 @@ class Connections:
         await self.audit.record(by.id, action, target, allowed=True, detail=detail)
 
     def _require_principals(self, given: Collection[str]) -> None:
-        """Raise NotFound for what is no principal."""
+        """Raise NotFound for an invalid principal."""
         for one in given:
             if one != EVERYONE and not any(form.accepts(one) for form in self.forms):
                 raise NotFound(
@@ -321,13 +321,13 @@ class Connections:
 
     @asynccontextmanager
     async def open(self, connection: Connection) -> AsyncIterator[Connector]:
-        """Yield the connector of a connection. Raises ConfigurationError where its secrets cannot be decrypted."""
+        """Yield the connector of a connection. Raises ConfigurationError if its secrets cannot be decrypted."""
         secrets = {key: self.box.unseal(value) for key, value in connection.secrets.items()}
         async with self.plugins(connection.kind).open({**connection.settings, **secrets}, self.http) as connector:
             yield connector
 
     async def sync(self, name: str, *, guard: Guard, report: SyncReport, until: float) -> bool:
-        """Go on with the sync of a connection; whether the round ended. Raises what ``SyncEngine.run`` raises."""
+        """Continue the sync of a connection; return whether the round ended. Raises what ``SyncEngine.run`` raises."""
         connection = await self.find(name)
         plugin = self.plugins(connection.kind)
 
@@ -342,14 +342,14 @@ class Connections:
                 return await self.engine.run(
                     connection, plugin, connector, guard=still_connected, report=report, until=until
                 )
-        except ConfigurationError as error:  # what the list of connections shows until somebody mends it
+        except ConfigurationError as error:  # shown in the list of connections until somebody fixes it
             state = await self.store.state(connection.name)
             await guard()
             await self.store.save_state(connection.name, state.fail(self.clock.now(), str(error), RETRY))
             raise
 
     async def begin_sync(self, connection: Connection, caller: Caller) -> Job:
-        """Put a sync in line for somebody; where one waits already, it is that job. Raises Busy."""
+        """Enqueue a sync for a person; if one is already queued, return that job. Raises Busy."""
         waiting = await self._under_way(connection)
         if waiting is not None:
             return waiting
@@ -357,11 +357,11 @@ class Connections:
         return await self.job_queue.accept(replace(job, reference=connection.name))
 
     async def enqueue_due(self) -> None:
-        """Put in line the syncs that are due: each once, however many processes look at the clock."""
+        """Enqueue each due sync once, even if several processes do this."""
         for connection in await self.store.connections():
             try:
                 await self._enqueue(connection)
-            except FootnoteError as error:  # the other connections are synced all the same
+            except FootnoteError as error:  # the other connections are still synced
                 log.warning("sync_not_enqueued", extra={"connection": connection.name, "reason": str(error)})
 
     async def _enqueue(self, connection: Connection) -> None:
@@ -369,7 +369,7 @@ class Connections:
         if (state.next_at is not None and state.next_at > now) or await self._under_way(connection) is not None:
             return
         due = state.next_at or connection.created_at
-        # A job that was lost in the middle of a round is followed by another one after a while.
+        # If a job is lost during a round, another one replaces it after a while.
         marks = f"{connection.name}\x1f{state.round}\x1f{state.phase}\x1f{due.isoformat()}\x1f{(now - due) // _LOST}"
         job = Job(
             id=hashlib.sha256(marks.encode()).hexdigest()[:12],
@@ -389,22 +389,22 @@ class Connections:
 
 
 def _sites(connection: Connection) -> frozenset[str]:
-    """Return the addresses that the settings name, by which one site is told from another."""
+    """Return the site addresses in the settings, which identify the site."""
     found = (address for value in connection.settings.values() for address in _ADDRESS.findall(value.casefold()))
     return frozenset(address.rstrip("/") for address in found)
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectLinks:
-    """Links to the page at ``address``; without an address there is no page that an admin could reach."""
+    """Links to the web page at ``address``; without an address, admins cannot reach a page."""
 
     sessions: WebSessions | None
     address: str
 
     async def issue(self, command: KbCommand, caller: Caller) -> ConnectLink:
-        """Return a link that signs the caller in, once, for the connections alone.
+        """Return a one-time link that signs the caller in to the connections only.
 
-        Raises NotFound where there is no page, or where others would read the link; StoreUnavailable.
+        Raises NotFound if there is no page, or if others would read the link; StoreUnavailable.
         """
         if self.sessions is None or not self.address:
             raise NotFound(

@@ -1,8 +1,8 @@
-"""Keeps connections in sync, for every connector alike: list, look up rights, then fetch what is new or changed.
+"""Sync engine for every connector: list, resolve rights, then fetch what is new or changed.
 
-Each step is kept before the next begins, so that a sync that was killed at any call goes on where it was. What is no
-longer allowed is withdrawn before anything is fetched. A round that has much to fetch ends when the next one is due, so
-that rights are read again in time; the next one goes on with what is left.
+Each step is stored before the next begins, so a sync that was killed at any call resumes there. Revoked rights are
+applied before anything is fetched. A round with much to fetch ends when the next one is due, so that rights are read
+again in time; the next round continues with the rest.
 """
 
 import logging
@@ -32,10 +32,10 @@ from core.service.sync.documents import Guard, SyncedDocuments, listed_item, may
 from core.service.sync.rights import digest_of, readers_json, resolve_rights
 
 MOST_DOCUMENTS = 50_000  # of one connection
-RETRY = timedelta(minutes=5)  # after a failure that says nothing of when to ask again
-MOST_PAGES = 100_000  # of one listing: a source that never comes to an end is given up
+RETRY = timedelta(minutes=5)  # after a failure without a time for the retry
+MOST_PAGES = 100_000  # of one listing; gives up on a source that never ends
 NOT_UNDERSTOOD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What a connector raises over an answer of another shape than its interface says."""
+"""What a connector raises when a response does not match its interface."""
 
 T = TypeVar("T")
 
@@ -43,21 +43,21 @@ log = logging.getLogger(__name__)
 
 
 class SyncReport(Protocol):
-    """Shows how far a sync is. Any call may raise JobCancelled."""
+    """Shows the progress of a sync. Any call may raise JobCancelled."""
 
     def begin(self, stage: JobStage, title: str, done: int, total: int) -> None:
-        """Say what is being done now; ``done`` of ``total`` documents are over, where that is known."""
+        """Report the current work; ``done`` of ``total`` documents are finished, if known."""
 
     def progress(self, stage: JobStage, done: int, total: int) -> None:
-        """Say how far the current document is."""
+        """Report the progress of the current document."""
 
     async def outcome(self, item: str, title: str, state: ItemState, reason: str = "") -> None:
-        """Say how the document of this id came out. Its title is for its readers and the operator alone."""
+        """Report a document's outcome by id. Only its readers and the operator may see its title."""
 
 
 @dataclass(slots=True)
 class _Round:
-    """A round in hand."""
+    """A round in progress."""
 
     connection: Connection
     plugin: ConnectorPlugin
@@ -76,7 +76,7 @@ class _Round:
 
 @dataclass(frozen=True, slots=True)
 class SyncEngine:
-    """Syncs one connection at a time; whoever calls holds the lease of the connection. Holds no state of its own."""
+    """Syncs one connection at a time; the caller holds the connection's lease. Stateless."""
 
     store: ConnectionStore
     documents: SyncedDocuments
@@ -93,10 +93,10 @@ class SyncEngine:
         report: SyncReport,
         until: float,
     ) -> bool:
-        """Go on with a round until it ends or ``until`` (of the monotonic clock); whether it ended.
+        """Continue a round until it ends or ``until`` (on the monotonic clock); return whether it ended.
 
-        Raises SourceUnavailable, Busy and NotFound, after that was kept with the time of the next attempt; LeaseLost,
-        JobCancelled and StoreUnavailable as they come.
+        Raises SourceUnavailable, Busy and NotFound after storing the error and the time of the next attempt. Raises
+        LeaseLost, JobCancelled and StoreUnavailable unchanged.
         """
         state = (await self.store.state(connection.name)).begin(self.clock.now())
         items = dict(await self.store.items(connection.name))
@@ -110,7 +110,7 @@ class SyncEngine:
                 return False
         except JobCancelled:
             pause = timedelta(minutes=connection.minutes)
-            await guard()  # of a connection that is no more, or that has other settings now, nothing is kept
+            await guard()  # store nothing if the connection was removed or changed
             await self.store.save_state(run.name, replace(run.state, next_at=self.clock.now() + pause))
             raise
         except NOT_UNDERSTOOD as error:
@@ -129,18 +129,18 @@ class SyncEngine:
         return True
 
     async def _keep_failure(self, run: _Round, error: FootnoteError) -> None:
-        """Keep why a round failed, with the time of the next attempt."""
+        """Store why a round failed, and the time of the next attempt."""
         after = timedelta(seconds=error.after) if isinstance(error, SourceUnavailable) and error.after else RETRY
         failed = run.state.fail(self.clock.now(), str(error), after)
         if failed.phase is SyncPhase.DOCUMENTS and self._next_round_is_due(run):
-            failed = replace(failed, phase=SyncPhase.IDLE)  # rights are read again, whatever cannot be fetched
+            failed = replace(failed, phase=SyncPhase.IDLE)  # read rights again, even if documents cannot be fetched
         await run.guard()
         await self.store.save_state(run.name, failed)
 
     # --- listing
 
     async def _list(self, run: _Round) -> bool:
-        """Read the pages of changes, each kept with the cursor behind it; False when the turn is over first."""
+        """Read the pages of changes, and store each with its next cursor; return False if the turn ends first."""
         for _ in range(MOST_PAGES):
             run.report.begin(JobStage.FETCHING, run.name, 0, 0)
             began = self.clock.monotonic()
@@ -158,7 +158,7 @@ class SyncEngine:
 
     @staticmethod
     async def _next_page(run: _Round) -> ChangePage:
-        """Return the next page, or the first again if the source no longer takes the cursor."""
+        """Return the next page, or the first one if the source no longer accepts the cursor."""
         try:
             page = await run.connector.changes(run.state.cursor)
         except (SettingsRefused, NotFound):
@@ -191,7 +191,7 @@ class SyncEngine:
 
     @staticmethod
     def _listed(run: _Round, found: SourceItem) -> SyncedItem:
-        """Return the item as it is listed now, with what is known of it."""
+        """Return the item as it is listed now, with its stored state."""
         before = run.items.get(found.id, SyncedItem(found.id, "", "", 0))
         changed = bool(before.listed) and listed_item(before).version != found.version
         tries = 0 if changed else before.tries
@@ -205,7 +205,7 @@ class SyncEngine:
         )
 
     async def _find_missing(self, run: _Round) -> None:
-        """Ask once more for what a whole listing did not name: pages move while they are listed."""
+        """Look up items that a complete listing did not contain, because pages move while they are listed."""
         missing = sorted(item.id for item in run.items.values() if item.seen < run.state.round and not item.gone)
         for some in _batches(missing, run.plugin.batch):
             there = await run.connector.lookup(some)
@@ -215,7 +215,7 @@ class SyncEngine:
     # --- rights
 
     async def _apply_rights(self, run: _Round) -> None:
-        """Withdraw what has other readers now, then write who may read each class."""
+        """Hide documents whose readers changed, then write who may read each class."""
         run.report.begin(JobStage.FETCHING, f"the readers of {run.name}", 0, 0)
         used = used_classes(run.items.values())
         rights = await resolve_rights(run.connection, run.connector, run.state.readers, used)
@@ -240,7 +240,7 @@ class SyncEngine:
     # --- documents
 
     async def _sync_documents(self, run: _Round) -> bool:
-        """Remove, move and fetch what has to be; False when the turn is over first."""
+        """Remove, move and fetch documents as needed; return False if the turn ends first."""
         for item in [
             one for one in run.items.values() if one.gone or (one.base and one.readers not in run.state.bases)
         ]:
@@ -270,7 +270,7 @@ class SyncEngine:
         return self.clock.now() - (run.state.started_at or self.clock.now()) >= pause
 
     async def _remove(self, run: _Round, item: SyncedItem) -> None:
-        """Take out what is gone, or what nobody may read any more."""
+        """Remove a document that is gone, or that nobody may read any more."""
         await run.guard()
         await self.documents.remove(run.connection, item)
         if item.base:
@@ -282,7 +282,7 @@ class SyncEngine:
             await self._save_item(run, replace(item, base="", version="", indexed="", hidden=False))
 
     async def _move(self, run: _Round, item: SyncedItem, done: int) -> bool:
-        """Move an item that was read already in this version; False where it has to be fetched."""
+        """Move an item that was already read in this version; return False if it has to be fetched."""
         if item.version != listed_item(item).version:
             return False
         run.report.begin(JobStage.FETCHING, listed_item(item).title, done, len(run.items))
@@ -294,14 +294,14 @@ class SyncEngine:
         return True
 
     async def _fetch(self, run: _Round, items: Sequence[SyncedItem], done: int) -> None:
-        """Fetch and ingest these items; each outcome is kept before the next one begins."""
+        """Fetch and ingest these items; store each outcome before the next one."""
         left = {item.id: item for item in items}
         if not left:
             return
         run.report.begin(JobStage.FETCHING, listed_item(items[0]).title, done, len(run.items))
         async for found in run.connector.fetch([listed_item(item) for item in items]):
             item = left.pop(found.id, None)
-            if item is None:  # twice, or nothing that was asked for
+            if item is None:  # a duplicate, or not requested
                 continue
             run.report.begin(JobStage.FETCHING, listed_item(item).title, done, len(run.items))
             if isinstance(found, FetchFailure):
@@ -316,7 +316,7 @@ class SyncEngine:
         return await self.documents.bring_in(run.connection, item, content, base, run.guard, run.report.progress)
 
     async def _settle(self, run: _Round, item: SyncedItem, result: IngestResult) -> None:
-        """Keep how an item came out."""
+        """Store an item's outcome."""
         listed, base = listed_item(item), run.state.bases[item.readers]
         if result.change is Change.FAILED:
             since = item.failed_since or self.clock.now()
@@ -341,18 +341,18 @@ class SyncEngine:
 
 
 def not_understood(plugin: ConnectorPlugin) -> SourceUnavailable:
-    """Return the error for an answer of another shape than the interface says."""
+    """Return the error for a response that does not match the connector's interface."""
     return SourceUnavailable(f"{plugin.title} answers something that I do not understand.", remedy="The log says what.")
 
 
 def require_another_page(cursor: str, page: ChangePage) -> None:
-    """Raise SourceUnavailable where a listing leads back to the page that it came from."""
+    """Raise SourceUnavailable if a listing returns the same cursor again."""
     if page.more and page.cursor == cursor:
         raise SourceUnavailable("The source names the same page of its listing twice.")
 
 
 def _require_same_places(state: SyncState, page: ChangePage) -> None:
-    """Raise SourceRefused where another place has the name of one that was connected."""
+    """Raise SourceRefused if another place now has the name of a connected one."""
     for name, identity in page.places.items():
         if state.places.get(name, identity) != identity:
             raise SourceRefused(

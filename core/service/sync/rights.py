@@ -1,7 +1,7 @@
-"""From the readers that a source states to the principals that Footnote knows.
+"""Resolves the readers that a source states to the principals that Footnote knows.
 
-A person is known by their e-mail address, a group by its members' addresses and by the principals that an admin mapped
-it to. Who cannot be mapped may not read: a missing address never opens anything.
+A person is identified by e-mail address, a group by its members' addresses and by the principals that an admin mapped
+it to. Readers that cannot be mapped get no access: a missing address never opens anything.
 """
 
 from collections import Counter
@@ -20,10 +20,10 @@ _NOBODY: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class ResolvedRights:
-    """Who may read the documents of each class of readers, by its digest.
+    """The readers of each class of documents, by the class's digest.
 
-    ``grants`` are principals, EVERYONE alone for everyone, and empty for nobody. ``unmapped`` are groups that no
-    principal holds, with how many documents name them.
+    ``grants`` are principals, EVERYONE alone for everyone, and empty for nobody. ``unmapped`` are groups without a
+    principal, with the number of documents that name them.
     """
 
     grants: Mapping[str, frozenset[str]]
@@ -31,12 +31,12 @@ class ResolvedRights:
 
 
 def digest_of(readers: Readers) -> str:
-    """Return what tells two classes of readers apart; the order of sets does not matter."""
+    """Return a digest of a class of readers, independent of the order of sets."""
     return blake2b(readers_json(readers).encode(), digest_size=9).hexdigest()
 
 
 def readers_json(readers: Readers) -> str:
-    """Return readers as JSON that is the same for equal readers."""
+    """Return readers as canonical JSON, the same for equal readers."""
     plain = [[sorted(one.people), sorted(one.groups)] for one in dict.fromkeys(readers)]
     return to_json(sorted(plain), list[list[list[str]]])
 
@@ -44,7 +44,7 @@ def readers_json(readers: Readers) -> str:
 async def resolve_rights(
     connection: Connection, connector: Connector, classes: Mapping[str, str], used: Counter[str]
 ) -> ResolvedRights:
-    """Look up the people and groups of these classes (JSON by digest), of which ``used`` counts the documents.
+    """Resolve the people and groups of these classes (JSON by digest); ``used`` counts their documents.
 
     Raises SourceUnavailable.
     """
@@ -69,7 +69,7 @@ async def resolve_rights(
 
 
 async def _holders(connection: Connection, connector: Connector, group: str) -> frozenset[str]:
-    """Return the principals that hold a group: those it is mapped to, and the addresses of its members."""
+    """Return the principals in a group: those it is mapped to, and its members' addresses."""
     if group == PUBLIC:
         return connection.mapping.get(PUBLIC, frozenset({EVERYONE}))
     try:
@@ -93,6 +93,6 @@ def _union(names: Iterable[str], principals: Mapping[str, frozenset[str]]) -> fr
 
 
 def _intersection(sets: Iterable[frozenset[str]]) -> frozenset[str]:
-    """Return who is in all sets. One that is open to everyone takes nobody away."""
+    """Return the principals that are in all sets. A set with EVERYONE excludes nobody."""
     bounded = [one for one in sets if EVERYONE not in one]
     return frozenset.intersection(*bounded) if bounded else frozenset({EVERYONE})

@@ -1,7 +1,7 @@
-"""Strict verification without a model: a claim holds when one sentence of its evidence says nearly the same words.
+"""Strict verification without a model: a claim holds if one sentence of its evidence has nearly the same words.
 
-No model of entailment. Any other true claim comes back as unsupported, which costs a quote in its place; calling a
-wrong one supported would be a lie.
+There is no entailment model. Other true claims count as unsupported, and a quote replaces them. That is better than to
+call a false claim supported.
 """
 
 import re
@@ -28,7 +28,7 @@ _NEGATION = re.compile(
     r"|unaffected)\b",
     re.IGNORECASE,
 )
-# Words that turn a statement round when one side has one and the other its opposite.
+# Opposites: two texts contradict each other if each has a word of one side only.
 _OPPOSITES = (
     ("increas elev rais higher enhanc promot upregul greater more gain improv up stimul activ induc",
      "decreas reduc lower diminish inhibit suppress downregul less fewer loss impair down prevent block abolish"),
@@ -45,7 +45,7 @@ _ABOUT_SOURCES = frozenset("accord document sourc passag say state mention note 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the evidence says of a claim, how sure that is in [0, 1], the nearest sentence, and what is wrong."""
+    """Verdict on a claim, its confidence in [0, 1], the nearest sentence, and the fault."""
 
     support: Support
     confidence: float
@@ -54,7 +54,7 @@ class Judgement:
 
 
 def plain(text: str) -> str:
-    """Text without markers, Markdown dress and line wrapping, folded in case: what "verbatim" is decided on."""
+    """Return the case-folded text without markers, Markdown and line breaks, to compare texts verbatim."""
     bare = _MARK.sub(" ", text)
     bare = "\n".join(LIST_ITEM.sub(" ", line) for line in bare.splitlines() if not is_table_rule(line))
     bare = _DRESS.sub(lambda found: f" {found.group(1) or ''} " if found.group(1) else " ", bare)
@@ -62,7 +62,7 @@ def plain(text: str) -> str:
 
 
 def verbatim(claim: str, evidence: Iterable[str]) -> bool:
-    """Whether every line of the claim stands in one of the texts, white space and Markdown aside."""
+    """Return whether one of the texts has every line of the claim, ignoring white space and Markdown."""
     texts = [plain(text) for text in evidence]
     lines = [line for line in (plain(part) for part in claim.splitlines()) if line]
     whole = plain(claim)
@@ -72,7 +72,7 @@ def verbatim(claim: str, evidence: Iterable[str]) -> bool:
 
 
 def verdict_on(claim: Claim, passages: Sequence[Passage], question: str) -> ClaimVerdict:
-    """Return the verdict on a claim: what stands there word for word holds, all else is compared."""
+    """Return the verdict on a claim. A verbatim claim holds, and others are compared by words."""
     if verbatim(claim.text, [passage.text for passage in passages]):
         return ClaimVerdict(claim, Support.SUPPORTED, by_words=True)
     judged = judge_claim(claim.text, passages, question)
@@ -80,7 +80,7 @@ def verdict_on(claim: Claim, passages: Sequence[Passage], question: str) -> Clai
 
 
 def judge_claim(claim: str, passages: Sequence[Passage], question: str = "") -> Judgement:
-    """Return the verdict on one claim. What only the question says is no fault, and no support."""
+    """Return the verdict on one claim. Words that only the question has are neither a fault nor support."""
     said = _MARK.sub("", claim)
     wanted = set(content_words(said)) - _ABOUT_SOURCES
     candidates = [(one, len(wanted & known) / (len(wanted) or 1)) for one, known in _sentences_with_context(passages)]
@@ -102,7 +102,7 @@ def judge_claim(claim: str, passages: Sequence[Passage], question: str = "") -> 
 def _says_it_of_something_else(
     said: str, wanted: set[str], best: str, passages: Sequence[Passage], question: str
 ) -> str:
-    """Say what speaks for a fact of something else: a name, a number, or a word that only the question has."""
+    """Return why a fact is about something else: a name, a number, or a word that only the question has."""
     everywhere = {word for one in passages for word in content_words(one.searchable)}
     if (wanted - everywhere) & set(content_words(question)):
         return "the documents say it of something else"
@@ -111,7 +111,7 @@ def _says_it_of_something_else(
 
 
 def _sentences_with_context(passages: Sequence[Passage]) -> Iterator[tuple[str, set[str]]]:
-    """Each sentence with its words and those a reader has in mind there: headings, a table's header, what "it" is."""
+    """Yield each sentence with its words and its context: headings, a table header, the referent of "it"."""
     for passage in passages:
         around = set(content_words(passage.searchable[: len(passage.searchable) - len(passage.text)]))
         pieces = sentences(passage.text)
@@ -125,7 +125,7 @@ def _sentences_with_context(passages: Sequence[Passage]) -> Iterator[tuple[str, 
 
 
 def _exact(text: str) -> set[str]:
-    """Return the names and numbers of a text, which no other word may replace."""
+    """Return the names and numbers of a text, which must match exactly."""
     inside = [pair for sentence in sentences(text) for pair in enumerate(words(sentence))]
     return {word.casefold() for at, word in inside if any(map(str.isdigit, word)) or (at and word[:1].isupper())}
 
@@ -136,7 +136,7 @@ def _around(passages: Sequence[Passage]) -> str:
 
 
 def _is_negated(claim: str, sentence: str) -> bool:
-    """Whether one of the two denies what the other says."""
+    """Return whether one of the two negates the other."""
     odd = (len(_NEGATION.findall(claim)) - len(_NEGATION.findall(sentence))) % 2 == 1
     ours, theirs = set(content_words(claim)), set(content_words(sentence))
     opposed = any(

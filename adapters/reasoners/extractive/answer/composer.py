@@ -1,7 +1,7 @@
-"""Lays quotes out as an answer: need by need and document by document, verbatim, each with the id of its evidence.
+"""Composition of an answer from verbatim quotes, by need and document, each with the id of its evidence.
 
-Nothing factual is written that a document does not say: the lines between quotes name documents, and say what was not
-found or which document calls itself out of date. Which quotes is ``selection``'s business.
+Every factual statement is a quote. The lines between quotes only name documents, and say what was not found or which
+document calls itself out of date. ``selection`` chooses the quotes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,10 +29,10 @@ from core.model.passage_units import units
 from core.model.text import without_markers, words
 from core.ports.reasoner import DraftRemark
 
-_QUOTES = 3  # for one need, before what completes them
+_QUOTES = 3  # for one need, without the units that complete them
 _QUOTES_OF_MANY = 2  # for each of several needs
-MOST_AROUND = 8  # units of the passages that were quoted from
-MOST_BESIDE = 3  # units of others
+MOST_AROUND = 8  # units of quoted passages
+MOST_BESIDE = 3  # units of other passages
 
 
 def compose(
@@ -44,7 +44,7 @@ def compose(
 ) -> Iterator[str]:
     """Return the answer in pieces: the quotes, the documents on a topic, or more of what was quoted before.
 
-    ``asked_for`` is the question before it was read in the words of what was found.
+    ``asked_for`` is the question before translation and spelling correction.
     """
     ranked = found[0][1]
     if (asked := split_question(inquiry.question)).lists_documents:
@@ -62,12 +62,12 @@ def compose(
 
 
 def quote_files(question: str, ranked: Sequence[ScoredUnit], files: Sequence[Evidence]) -> str:
-    """Return what files say, without marks: they are no documents that a mark could lead to."""
+    """Return quotes from files without citation marks, because a mark cannot link to a file."""
     return without_markers("".join(render(choose_quotations(question, ranked, _QUOTES, files)))).strip()
 
 
 def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) -> Iterator[str]:
-    """Return the whole answer in pieces, from each need's weighed candidates."""
+    """Yield the whole answer in pieces, from the scored candidates of each need."""
     if inquiry.caveats:
         yield DraftRemark("This may not answer your question. It is the closest I found:\n\n")
     computed = [_worked_out(need, inquiry) for need, _ in found]
@@ -94,7 +94,7 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
 
 
 def list_documents(topic: str, found: Sequence[ScoredUnit]) -> Iterator[str]:
-    """Return the documents that speak of a topic, each with the sentence that shows it."""
+    """Yield the documents on a topic, each with its best sentence."""
     best: dict[str, ScoredUnit] = {}
     for one in found:
         best.setdefault(one.evidence.passage.document, one)
@@ -106,15 +106,15 @@ def list_documents(topic: str, found: Sequence[ScoredUnit]) -> Iterator[str]:
 
 
 def _worked_out(need: str, inquiry: Inquiry) -> TableAnswer | None:
-    """Return what a changelog or a table as a whole answers, where the question asks for that."""
+    """Return the answer of a changelog or a whole table, if the question asks for one."""
     found = inquiry.library.items_found()
     sections = {item.passage.section for item in inquiry.library.relevant(inquiry.cutoff)}
-    tables = [item for item in found if item.passage.section in sections]  # one may be spread over several passages
+    tables = [item for item in found if item.passage.section in sections]  # a table may be split over several passages
     return releases_that_answer(need, found) or compute_answer(need, aggregation_of(need), tables, found)
 
 
 def _remarks(inquiry: Inquiry, used: Sequence[Quotation]) -> Iterator[str]:
-    """Remark what a careful reader should know: other versions, and what is out of date."""
+    """Yield remarks on other versions and on outdated documents."""
     documents = tuple({one.evidence.passage.document: one.evidence for one in used}.values())
     shown = {unit.text.lstrip("> ") for one in used for unit in one.units}
     yield from _versions(documents)
@@ -129,19 +129,19 @@ def _remarks(inquiry: Inquiry, used: Sequence[Quotation]) -> Iterator[str]:
 
 
 def _versions(documents: Sequence[Evidence]) -> Iterator[str]:
-    """One line where two quoted documents have the same title but for its year or number."""
+    """Yield a line if two quoted documents have the same title except for its year or number."""
     families: dict[str, list[Evidence]] = {}
     for item in documents:
         families.setdefault(family(item.passage), []).append(item)
     for members in families.values():
-        # A document that is in two bases does not differ from itself.
+        # A document in two bases is not two versions.
         titles = tuple(dict.fromkeys(_titled(item.passage) for item in members))
         if len(titles) > 1:
             yield DraftRemark(f"The documents differ in age: {', '.join(titles)}. Check which one applies.\n\n")
 
 
 def _other_versions(documents: Sequence[Evidence], inquiry: Inquiry) -> Iterator[str]:
-    """One line that names the versions of a quoted document which were found and are not quoted."""
+    """Yield a line that names found versions of a quoted document that are not quoted."""
     quoted = {item.passage.document for item in documents}
     families = {family(item.passage) for item in documents}
     others = {
@@ -165,7 +165,7 @@ def _outdated_notice(item: Evidence) -> tuple[int, str] | None:
 
 
 def quote_more(thread: Thread, library: Iterable[Evidence], ranked: Sequence[ScoredUnit]) -> tuple[Quotation, ...]:
-    """Quotes that the thread's last question has not been answered with yet; none where all that bears on it was."""
+    """Return quotes on the thread's last question that no answer has shown yet. Empty if there are none."""
     answers = _answers_to_last_question(thread)
     shown = _plain(" ".join(without_markers(turn.answer) for turn in answers))
     cited = {citation.passage for turn in answers for citation in turn.citations}
@@ -183,7 +183,7 @@ def quote_more(thread: Thread, library: Iterable[Evidence], ranked: Sequence[Sco
 
 
 def nothing_more(library: EvidenceLibrary) -> str:
-    """Said above what was quoted before; it names what else there may be to read."""
+    """Return the line above repeated quotes, which names other documents to read."""
     titles = list_titles(hit.passage.title for hit in library.further)
     unread = f" Next in the search, and not quoted, came {titles}." if titles else ""
     return f"I found nothing more on this.{unread} Once more:\n\n"
@@ -198,5 +198,5 @@ def _answers_to_last_question(thread: Thread) -> list[Turn]:
 
 
 def _plain(text: str) -> str:
-    """Return the words alone, for looking whether a quote stands in an answer."""
+    """Return the words alone, to check whether an answer has a quote."""
     return " ".join(words(without_links(text))).casefold()

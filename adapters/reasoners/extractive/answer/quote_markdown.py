@@ -1,6 +1,6 @@
-"""Quotes as Markdown, under the places they come from: sentences as a paragraph, lists as lists, tables with a header.
+"""Quotes as Markdown below their sources: sentences as a paragraph, lists as lists, tables with a header.
 
-Which quotes is ``selection``'s business. Every sentence that states something carries the id of its evidence.
+``selection`` chooses the quotes. Every sentence that states something has the id of its evidence.
 """
 
 import re
@@ -13,10 +13,10 @@ from core.model.markdown_lines import LIST_ITEM, without_links
 from core.model.passage_units import Form, Unit, heading_over, units
 from core.model.text import content_words, sentences
 
-_LONG = 600  # characters of one sentence, item or row: longer ones are no prose, and end where they must
-_LONG_CODE = 2_400  # characters; a longer listing is named, not shown
+_LONG = 600  # characters of one sentence, item or row; longer ones are not prose and are cut
+_LONG_CODE = 2_400  # characters; a longer code block is mentioned, not shown
 BARE_ANSWER = re.compile(r"^(?:yes|no|not yet|only partly)[.,!]?$", re.IGNORECASE)
-_RELEASE = re.compile(r"\W*v?\d+\.\d")  # a heading that "Added" below it says nothing without
+_RELEASE = re.compile(r"\W*v?\d+\.\d")  # a release heading, without which "Added" below it is unclear
 _CLAUSE = re.compile(r"(?<=[,;:])\s|\s(?=[–—(])")
 
 
@@ -29,7 +29,7 @@ class Quotation:
 
 
 def render(quotations: Sequence[Quotation]) -> Iterator[str]:
-    """Return the quotes under the places they come from, as Markdown."""
+    """Yield the quotes below their sources, as Markdown."""
     for place, group in groupby(quotations, key=origin):
         yield f"{place}\n\n"
         led = ""
@@ -39,7 +39,7 @@ def render(quotations: Sequence[Quotation]) -> Iterator[str]:
 
 
 def origin(quotation: Quotation) -> str:
-    """Where the quotes below come from; says nothing else."""
+    """Return the line that names the source of the quotes below."""
     passage = quotation.evidence.passage
     heading = [part for part in passage.heading if part.casefold() != passage.title.casefold()]
     if small := heading_over(quotation.units):
@@ -52,9 +52,9 @@ def origin(quotation: Quotation) -> str:
 
 
 def render_quotation(quotation: Quotation, before: str = "") -> str:
-    """One passage's quotes with its marker: sentences as a quotation, lists and tables in their own form.
+    """Return one passage's quotes with its marker: sentences as a block quote, lists and tables in their own form.
 
-    ``before``: the words that led to the list right above, which goes on here.
+    ``before`` is the introduction of the list right above, which continues here.
     """
     mark = f"[{quotation.evidence.id}]"
     parts: list[str] = []
@@ -75,7 +75,7 @@ def render_quotation(quotation: Quotation, before: str = "") -> str:
 
 
 def _paragraph(members: Sequence[Unit], everything: Sequence[Unit], mark: str) -> str:
-    """Sentences of one paragraph, with dots where others stand between them."""
+    """Join sentences of one paragraph, with an ellipsis for omitted sentences."""
     said = ""
     for at, unit in enumerate(members):
         adjoining = at == 0 or everything.index(unit) == everything.index(members[at - 1]) + 1
@@ -85,19 +85,19 @@ def _paragraph(members: Sequence[Unit], everything: Sequence[Unit], mark: str) -
 
 
 def _states(text: str) -> bool:
-    """Whether a sentence states something: neither a question nor a bare yes or no."""
+    """Return whether a sentence states something, unlike a question or a bare yes or no."""
     return not text.rstrip('*_"”’ ').endswith("?") and bool(content_words(text)) and not BARE_ANSWER.match(text)
 
 
 def _list_lines(members: Sequence[Unit], mark: str, before: str) -> str:
-    """Return the items, under the words that lead in to them, unless these are quoted right before."""
+    """Return the items below their introduction, unless that is quoted right before."""
     lead = members[0].under
     items = "\n".join(_item(unit, mark) for unit in members)
     return f"{lead}\n\n{items}" if lead != before and lead.rstrip("*_ ").endswith(":") else items
 
 
 def _item(unit: Unit, mark: str) -> str:
-    """Return a list item with a marker after each of its sentences: each is a claim of its own."""
+    """Return a list item with a marker after each sentence, because each is a claim."""
     text = shorten(unit.text)
     bullet = LIST_ITEM.match(text)
     start = bullet.end() if bullet else 0
@@ -105,22 +105,22 @@ def _item(unit: Unit, mark: str) -> str:
 
 
 def _mark_row(row: str, mark: str) -> str:
-    """Put a marker in the row's last cell, so that the table stays one."""
+    """Put a marker in the row's last cell, so that the table stays valid."""
     bare = row.rstrip()
     return f"{bare[:-1].rstrip()} {mark} |" if bare.endswith("|") else f"{bare} {mark}"
 
 
 def _code(unit: Unit, mark: str) -> str:
-    """Return a listing whole, or not at all."""
+    """Return a whole code block, or mention it if it is too long."""
     if len(unit.text) <= _LONG_CODE:
         return f"{unit.text}\n\n(as in {mark})"
     return f"There is a listing of {len(unit.text.splitlines())} lines in {mark}."
 
 
 def shorten(text: str) -> str:
-    """Return a very long stretch, ended at a full stop, else at a comma, else at a word; never within a link."""
+    """Cut a very long text at a full stop, a comma or a word, but never within a link."""
     if len(without_links(text)) <= _LONG:
-        return text  # with its links: what an answer shows of them is ``answer_links``' business
+        return text  # with its links, which ``answer_links`` filters later
     text = without_links(text)
     kept = ""
     for sentence in sentences(text):

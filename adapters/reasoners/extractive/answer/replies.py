@@ -1,6 +1,6 @@
-"""What is said without a search: small talk in one warm line, and the thread's own words when they are asked for.
+"""Replies without a search: one friendly line for small talk, and quotes from the thread.
 
-All that is repeated comes from the thread's turns; nothing is put in other words, because nothing here can.
+Repeated text comes verbatim from the thread's turns, because nothing here can rephrase.
 """
 
 import re
@@ -40,8 +40,8 @@ _SUMMARY = 1_200  # characters
 _RECAP_TURNS = 5
 _SHORT = 2  # sentences in a shortened answer
 _MARK = re.compile(r"\s?\[(\d{1,4})\]")
-# A sentence of an old answer with the markers that follow it; a table row or list item is one.
-# So is what was marked as no document's: the mark must not be lost on the way.
+# A sentence of an old answer with the markers that follow it, or a table row. The "not from the documents" mark is
+# part of its sentence, so that it is never lost.
 _SENTENCE = re.compile(r"\|.*|.+?(?:[.!?…](?:\s*\[\d+\]|\s*\(not from the documents\))*(?=\s|$)|$)")
 _HEDGED = "(not from the documents)"
 _FRAME = re.compile(r"^(?:From \*.*:|On “.*”:|I found nothing .*|The documents .*|Mind what .*:)$", re.MULTILINE)
@@ -72,7 +72,7 @@ def _last_question(thread: Thread) -> str:
 
 
 def recap(thread: Thread) -> str:
-    """Each recent question with the sentence that answered it best, in the documents' words."""
+    """Return each recent question with the sentence that answered it best, in the documents' words."""
     lines = ["Here is the thread so far, in the documents' words:"]
     for turn in thread.turns[-_RECAP_TURNS:]:
         gist = best_of(turn, 1)
@@ -109,7 +109,7 @@ def _sources(thread: Thread) -> str:
 
 
 def _objection(thread: Thread) -> str:
-    """Name what was quoted, and say what would help: this cannot know better than the documents."""
+    """Name the quoted documents and say what would help, because rules cannot know better than the documents."""
     turn = _last_answered_turn(thread)
     if turn is None:
         return "I'm sorry. Tell me in other words what you are looking for, and I search again."
@@ -122,7 +122,7 @@ def _objection(thread: Thread) -> str:
 
 
 def _assurance(thread: Thread) -> str:
-    """Return what it can be sure of: that it stands there, or that it was not found."""
+    """Say what is certain: that a document says it, or that nothing was found."""
     if thread.last and thread.last.outcome in {Outcome.ABSTAINED, Outcome.PARKED}:
         return "Sure only that I found nothing in the documents that answers it."
     turn = _last_answered_turn(thread)
@@ -146,7 +146,7 @@ _OF_THREAD: dict[Intent, Callable[[Thread], str]] = {
 
 
 def summarise(summary: str, turns: Sequence[Turn]) -> str:
-    """Return the questions with the sentence that answered each, newest kept when it grows too long."""
+    """Return the questions, each with the sentence that answered it. If too long, keep the newest."""
     lines = summary.splitlines()
     for turn in turns:
         gist = without_marks(best_of(turn, 1))
@@ -157,13 +157,13 @@ def summarise(summary: str, turns: Sequence[Turn]) -> str:
 
 
 def with_evidence_ids(text: str, citations: Sequence[Citation]) -> str:
-    """Return an old answer with the numbers it showed turned back into evidence ids; unknown numbers go."""
+    """Return an old answer with citation numbers replaced by evidence ids. Unknown numbers are dropped."""
     ids = {one.n: one.evidence for one in citations}
     return _MARK.sub(lambda mark: f" [{ids[int(mark.group(1))]}]" if int(mark.group(1)) in ids else "", text)
 
 
 def best_of(turn: Turn, limit: int) -> str:
-    """Return the sentences of an old answer that meet its question best, in their order, with evidence ids."""
+    """Return the sentences of an old answer that best match its question, in order, with evidence ids."""
     said = [
         match.group().strip()
         for line in _FRAME.sub("", turn.answer).splitlines()

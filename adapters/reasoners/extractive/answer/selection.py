@@ -1,6 +1,6 @@
-"""Which units of the evidence are quoted for one need, by words, meaning and kind of answer, and what completes them.
+"""Selection of the units to quote for one need, by words, meaning and answer type, and of units that complete them.
 
-How they look is ``quote_markdown``'s business.
+``quote_markdown`` formats them.
 """
 
 import math
@@ -47,8 +47,8 @@ def rank_units(
 ) -> list[ScoredUnit]:
     """Return the units of all passages for one need, best first.
 
-    What stands in the document of the reading that a person chose counts more. One need ``of_many`` is met only by
-    passages that count for it by themselves.
+    Units in the document of the reading that a person chose score higher. If the need is one ``of_many``, only
+    passages that count as evidence for it are used.
     """
     found: list[ScoredUnit] = []
     pool, chosen = inquiry.library.items_found(), chosen_reading(inquiry)[1]
@@ -66,7 +66,7 @@ def rank_units(
 def choose_quotations(
     need: str, found: Sequence[ScoredUnit], limit: int, library: Sequence[Evidence] = ()
 ) -> list[Quotation]:
-    """Return the best units for one need: the first, others nearly as good, and any that covers what is still open."""
+    """Return the quotes for one need: the best unit, others nearly as good, and units that cover open words."""
     found = _of_meant_versions(found)
     kept: list[ScoredUnit] = []
     open_words = frozenset(topic_words(need))
@@ -89,13 +89,13 @@ def choose_quotations(
 
 
 def _behind(best: ScoredUnit, one: ScoredUnit) -> float:
-    """By how much a unit is less likely than the best; more where another passage has it."""
+    """Return how far a unit's log odds are behind the best, plus a penalty for another passage."""
     beside = 0.0 if one.evidence.id == best.evidence.id else weights.OF_OTHER_PASSAGE
     return best.odds - one.odds + beside
 
 
 def _asks_of_rows(need: str, best: Unit) -> bool:
-    """Whether several rows are asked for: several things, or what the first column holds, in the plural: "tiers"."""
+    """Return whether the question asks for several rows, for example with the first column's plural: "tiers"."""
     if _SEVERAL.match(need):
         return True
     if best.form is not Form.ROW or not best.head:
@@ -107,7 +107,7 @@ def _asks_of_rows(need: str, best: Unit) -> bool:
 
 
 def _of_meant_versions(found: Sequence[ScoredUnit]) -> list[ScoredUnit]:
-    """Without what another version than the one that is meant says of the same: it would stand against it."""
+    """Drop units of other versions that rank below the meant version, because they would contradict it."""
     best: dict[str, float] = {}
     for one in found:
         if not one.other_version:
@@ -148,7 +148,7 @@ def _group_by_passage(
 def _parts_of_lists(
     need: str, item: Evidence, picked: Sequence[Unit], library: Sequence[Evidence], *, whole: bool
 ) -> Iterator[tuple[Evidence, tuple[Unit, ...]]]:
-    """Yield what other passages have of the lists that are quoted whole, in their order."""
+    """Yield the parts of whole quoted lists that other passages have, in order."""
     led = announced(item.passage.text)
     for unit in picked:
         first = led[unit][0] if unit in led else unit
@@ -171,7 +171,7 @@ _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eigh
 
 
 def with_neighbours(need: str, picked: Sequence[Unit], text: str, *, whole_tables: bool) -> set[Unit]:
-    """Return the units that were picked of a passage's text, with what reads only together with them."""
+    """Return the picked units of a passage with the units that they need to be understood."""
     everything, led = units(text), announced(text)
     found = set(picked)
     for unit in picked:
@@ -188,30 +188,30 @@ def with_neighbours(need: str, picked: Sequence[Unit], text: str, *, whole_table
         block = [one for one in everything if one.block == unit.block]
         found |= set(led[unit]) if unit in picked or len(led[unit]) <= _LIST_ITEMS else set()
         if len(block) == 1 and led[unit][0].form is Form.ITEM:
-            found.discard(unit)  # stands over its list anyway
+            found.discard(unit)  # the list shows it as its introduction
     return found
 
 
 def _is_read_whole(need: str, item: Unit, block: Sequence[Unit]) -> bool:
-    """Whether a short list tells the steps that are asked for, or as many things as the words over it announce."""
+    """Return whether a short list has the wanted steps, or as many items as its introduction announces."""
     if len(block) > _LIST_ITEMS:
         return False
     steps = item.text.lstrip()[:1].isdigit() or _are_steps(need, block)
     announced_size = {word.casefold() for word in words(item.under)} & {str(len(block)), *_NUMBERS[len(block) :][:1]}
     counted = _COUNT_ASKED.search(need) and announced_size  # "three different formats:"
-    return bool(counted) or (steps and _leaves_open(need, item))  # a clause that has the figure is no step
+    return bool(counted) or (steps and _leaves_open(need, item))  # an item that has the figure is not a step
 
 
 def _are_steps(need: str, block: Sequence[Unit]) -> bool:
-    """Whether a way of doing something is asked for, and most items, or the words over them, tell what to do."""
+    """Return whether the question asks how to do something and the list says what to do."""
     told = sum(fits(need, one.text) > NEUTRAL for one in block)
     return asks_for_steps(need) and (2 * told > len(block) or tells_what_to_do(block[0].under))
 
 
 def parts_of_list(unit: Unit, item: Evidence, library: Sequence[Evidence]) -> list[tuple[Evidence, tuple[Unit, ...]]]:
-    """Return the passages that a list was cut into, each with its items, in reading order.
+    """Return the passages that a list was split into, each with its items, in reading order.
 
-    Each part of it stands below the same words that lead to it (``core.ingestion.chunking``).
+    Each part has the same introduction (``core.ingestion.chunking``).
     """
     if unit.form is not Form.ITEM or not unit.under.rstrip("*_ ").endswith(":"):
         return []
@@ -223,29 +223,29 @@ def parts_of_list(unit: Unit, item: Evidence, library: Sequence[Evidence]) -> li
 
 
 def is_quoted_whole(need: str, item: Unit, every: Sequence[Unit], *, whole: bool) -> bool:
-    """Whether all items of a list are quoted with one; ``whole``: where several things are asked for."""
+    """Return whether to quote all items of a list. ``whole`` says that the question asks for several things."""
     return _is_read_whole(need, item, every) or (whole and len(every) <= _WHOLE_LIST)
 
 
 def list_of(unit: Unit, everything: Sequence[Unit]) -> set[Unit]:
-    """Return the list or table that a unit stands in, where several things are asked for."""
+    """Return the units of the list or table that a unit is in, unless it is too long."""
     block = [one for one in everything if one.block == unit.block and one.form is unit.form]
     return set(block) if unit.form in {Form.ITEM, Form.ROW} and len(block) <= _WHOLE_LIST else set()
 
 
 def _mostly(block: Sequence[Unit], picked: Sequence[Unit]) -> bool:
-    """Whether several rows of a very small table are quoted, or most of a small one."""
+    """Return whether several rows of a very small table are quoted, or most of a small one."""
     there = len([one for one in block if one in picked])
     return (there > 1 and len(block) <= _ROWS) or (2 * there > len(block) and len(block) <= _SMALL_TABLE and there > 1)
 
 
 def _leaves_open(need: str, unit: Unit) -> bool:
-    """Whether a sentence does not have the kind that is asked for: it may stand beside it ("Ticket offices: no.")."""
+    """Return whether a sentence misses the wanted answer type, which a neighbour may have ("Ticket offices: no.")."""
     return not (is_strict(need) and fits(need, unit.text) == 1.0)
 
 
 def _around(unit: Unit, block: Sequence[Unit]) -> Iterator[Unit]:
-    """Yield the sentences that a sentence looks back to, or that look back to it, and what follows a question."""
+    """Yield the neighbours that a sentence refers to or that refer to it, and the answer after a question."""
     at = block.index(unit)
     if at and (_looks_back(unit) or _OF_IT.fullmatch(unit.text)):
         yield block[at - 1]

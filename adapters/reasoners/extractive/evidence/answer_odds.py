@@ -1,9 +1,8 @@
-"""Whether a unit answers the question: one logistic function of a few features, for the two decisions that matter.
+"""Log odds that a unit answers the question: one logistic function of a few features.
 
-Which sentence is quoted is the order of its odds; whether anything is there at all is whether the best of them are
-good enough (``sufficiency``). Fitted as one choice among all units of what was found and none of them, over questions
-whose answer is there, questions that nothing answers, and the former with their answer taken out
-(``research/measure/sentences.py``).
+The order of the odds selects the quotes. Whether the best odds are good enough decides if there is an answer
+(``sufficiency``). The function is fitted as a choice between all found units and none of them. The questions are ones
+with an answer, ones without, and the former with their answer removed (``research/measure/sentences.py``).
 """
 
 import math
@@ -32,8 +31,8 @@ from core.model.languages import language_of
 from core.model.passage_units import Form, units
 from core.model.text import STOPWORDS, content_words, stem, words
 
-# A number that tells one thing from another: of a version or an error, after a name, with letters in it, a year. Not an
-# amount, which lies in a range or is counted.
+# A number that identifies something: a version or error, a number after a name or with letters, a year. Amounts do not
+# identify anything.
 _NUMBERED = re.compile(
     r"\b(?:[A-Z]\w+|version|release|code|error|port|step|tier|level|severity|section|clause|article|generation|model|exit)"
     r"[ -]#?(\d[\d.]*)\b|\b((?:19|20)\d\d)\b|\b((?=\w*\d)(?=\w*[^\W\d_])\w{2,})\b"
@@ -43,7 +42,7 @@ _ACRONYM = re.compile(r"[A-Z]{1,4}s?$")
 
 @dataclass(frozen=True, slots=True)
 class Weighable:
-    """A passage with its units to be scored, their cosines with the question, and the cosine of the whole."""
+    """Passage with the units to score, their cosines with the question, and the cosine of the whole passage."""
 
     item: Evidence
     units: Sequence[ScoredUnit]
@@ -53,11 +52,11 @@ class Weighable:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is the same for all units that were found, against which each of them stands out or not.
+    """Statistics of all found units, to compare each unit with the others.
 
-    ``unknown`` is the share of the question's words that nothing has, ``near`` the mean cosine of the nearest units,
-    ``covered`` the two best coverages. ``layered``: the answer is reached through documents that are known by their
-    names, so that what is on the way need not hold the kind of thing that is asked for, nor most of the words.
+    ``unknown`` is the share of the question's words that no passage has. ``near`` is the mean cosine of the nearest
+    units. ``covered`` has the two best coverages. ``layered`` marks a multi-hop question over documents named by their
+    titles. Units on the way to its answer need not have the answer type or most of the words.
     """
 
     words: Words
@@ -80,7 +79,7 @@ class Found:
         return cls(asked, best, unknown, sum(cosines) / (len(cosines) or 1), (first, second), layered)
 
     def lead(self, covered: float) -> float:
-        """Return by how much a unit covers more of the question than the best other; negative where less."""
+        """Return a unit's coverage of the question minus that of the best other unit."""
         first, second = self.covered
         return covered - (second if covered >= first else first)
 
@@ -129,13 +128,13 @@ def odds_of(features: Features, by: Features = weights.ANSWERING, bias: float = 
 
 
 def _focus_share(thing: Sequence[str], one: ScoredUnit) -> float:
-    """Return the share of the stems of the thing that is asked for in a unit and what stands right above it."""
+    """Return the share of the wanted thing's stems in a unit and the text right above it."""
     there = content_words(" ".join((*one.unit.head[:1], one.text_with_context)))
     return sum(word in there for word in thing) / len(thing) if thing else 1.0
 
 
 def _named_share(question: str, text: str) -> float:
-    """Return the share of the question's names and telling numbers that a text has, in [0, 1]; 1 where it has none."""
+    """Return the share of the question's names and identifying numbers in a text, in [0, 1]. 1 without any."""
     capitals = () if language_of(question) == "de" else names(question)  # all nouns have one there
     said = {part for name in capitals for part in words(name) if not _ACRONYM.match(part)}
     said |= {number for found in _NUMBERED.findall(question) for number in found if number}
@@ -144,7 +143,7 @@ def _named_share(question: str, text: str) -> float:
 
 
 def most_promising(found: Sequence[Evidence], worded: Sequence[Sequence[ScoredUnit]]) -> list[list[ScoredUnit]]:
-    """Those of each passage's units, best first by their words, that are among the most promising of its search."""
+    """Return each passage's units that are among the most promising of its search. Units come best first."""
     far = min((item.hit.dense for item in found if item.hit.dense is not None), default=0.0)
 
     def promise(one: ScoredUnit) -> float:
@@ -160,7 +159,7 @@ def most_promising(found: Sequence[Evidence], worded: Sequence[Sequence[ScoredUn
     return [[one for one in listed if id(one) in kept] for listed in worded]
 
 
-NEAR = 1  # not evidence, but enough to know which meanings of a word the documents have
+NEAR = 1  # grade of passages that are not evidence, but show the meanings that a word has in the documents
 _SUMMARY, _SHOWN = 400, 80  # characters
 _TOLD = 4  # features in a trace
 
@@ -175,12 +174,12 @@ _SURE = 50.0
 
 
 def score_of(value: float) -> int:
-    """Return a chance as a grade from 1 to 10: ten times it, rounded down, so that 5 begins at even odds."""
+    """Return a probability as a grade from 1 to 10: ten times it, rounded down, so that even odds are 5."""
     return max(1, min(10, int(value * 10)))
 
 
 def grade_of(units: Sequence[ScoredUnit], rerank: float | None) -> Grade:
-    """Return the grade: ten times the chance, at least 1. A cross-encoder's word counts half where there is one."""
+    """Return the grade: ten times the probability, at least 1. A cross-encoder's score, if any, counts half."""
     value = chance(units)
     if rerank is not None:
         value = (value + rerank) / 2
@@ -190,7 +189,7 @@ def grade_of(units: Sequence[ScoredUnit], rerank: float | None) -> Grade:
 
 
 def explain(one: ScoredUnit) -> str:
-    """Say what a unit's odds were worked out from: the features that count most, the reader, and the rules."""
+    """Explain a unit's odds: the features that count most, the reader, and the rules."""
     told = []
     if one.features:
         counts = {name: getattr(weights.ANSWERING, name) * getattr(one.features, name) for name in _NAMES}
@@ -209,9 +208,9 @@ _MOST = 4  # digits; longer numbers are amounts or ids of their own
 
 
 def contradicts(question: str, text: str) -> bool:
-    """Whether the question asks for a numbered thing, and the text speaks only of others of its kind.
+    """Return whether the question asks for a numbered thing and the text only has other numbers of its kind.
 
-    "Version 5" is met by version 5.4, not by version 1.
+    Version 5.4 matches "version 5", version 1 does not.
     """
     if (asked := _RELEASE.findall(question)) and (told := _RELEASE.findall(text)):
         return not any(_is(one, other) for one in asked for other in told)
@@ -224,7 +223,7 @@ def contradicts(question: str, text: str) -> bool:
     )
 
 
-@lru_cache(maxsize=2048)  # the question's are asked for with every unit, a unit's with every search and the answer
+@lru_cache(maxsize=2048)  # called with the same question for every unit, and with a unit in every search
 def _find_numbered(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(_numbered_in(text))
 
@@ -242,7 +241,7 @@ def _is(asked: str, other: str) -> bool:
 
 
 def promising_in(asked: Words, found: Sequence[Evidence]) -> Sequence[Sequence[ScoredUnit]]:
-    """Return the most promising units of each passage, by its words."""
+    """Return the most promising units of each passage, by words."""
     worded = [[one for one in scored_by_words(asked, item) if tells_by_itself(one, asked.question)] for item in found]
     return most_promising(found, worded)
 
@@ -255,7 +254,7 @@ def weigh_units(
     *,
     layered: bool,
 ) -> list[WeighedPassage]:
-    """Weigh some of the passages, each unit beside all the others."""
+    """Score the units of some passages relative to all units."""
     subjects = Subjects(asked.question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
     everything = Found.of(asked, pool, weighable, layered=layered)
     return [WeighedPassage(one.item, asked, tuple(score_units(everything, one, subjects)), one.whole) for one in some]

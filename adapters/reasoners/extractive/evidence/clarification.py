@@ -1,4 +1,4 @@
-"""The readings of a question whose one noun has several meanings in the evidence, and the one that was chosen."""
+"""Readings of a question whose only noun is ambiguous in the evidence, and the reading that a person chose."""
 
 import re
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ _UNDERSPECIFIED = re.compile(
     re.IGNORECASE,
 )
 _TOO = re.compile(r"^(?:the|our)\s+(?P<noun>[a-z]{4,})\s+(?:is|was|seems|are)\b", re.IGNORECASE)
-_PLACE = re.compile(r"\s*\([^()]*\)\W*$")  # behind a reading: in which document it was found
-_QUOTED = re.compile(r"[“„«]\s?([^“”„«»]+?)\s?[”“»]")  # as suggestions name a section (core.service.follow_ups)
+_PLACE = re.compile(r"\s*\([^()]*\)\W*$")  # after a reading: the document it was found in
+_QUOTED = re.compile(r"[“„«]\s?([^“”„«»]+?)\s?[”“»]")  # as suggestions name sections (core.service.follow_ups)
 _NO_SENSE = word_list(
     """
     default same new longer shorter current maximum minimum first second next last other another own each every
@@ -40,7 +40,7 @@ def noun_of(question: str) -> str:
 
 
 def readings(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    """Self-contained readings of a question whose one noun has several meanings in strong evidence; else none."""
+    """Return self-contained readings of a question whose only noun is ambiguous in the evidence. Empty otherwise."""
     noun = noun_of(question)
     if not noun:
         return ()
@@ -63,27 +63,27 @@ def chosen_reading(inquiry: Inquiry) -> tuple[str, tuple[str, ...]]:
 
 
 def needs_of(inquiry: Inquiry) -> tuple[str, ...]:
-    """Return the questions that an answer has to meet, one by one."""
+    """Return the separate questions that an answer has to cover."""
     if isinstance(inquiry.plan, Investigate) and len(inquiry.plan.queries) > 1:
         return inquiry.plan.queries
     return (chosen_reading(inquiry)[0],)
 
 
 def question_back(question: str) -> str:
-    """Ask which of several senses is meant of the one noun that the question asks about."""
+    """Return the question which sense of the noun is meant."""
     noun = re.sub(r"(?<=[^aeiou])y$", "ie", noun_of(question))
     ending = "" if noun.endswith("s") else "es" if noun.endswith(("x", "ch", "sh")) else "s"
     return f"The documents mention several {noun}{ending}. Which one?"
 
 
 def is_about_reading(inquiry: Inquiry, evidence: Evidence) -> bool:
-    """Whether a passage, its heading or its title has a word that only the chosen reading brings to the question."""
+    """Return whether a passage has a word that the chosen reading adds to the question."""
     own = set(content_words(_PLACE.sub("", inquiry.reading))) - set(content_words(inquiry.question))
     return not own or bool(own & set(content_words(evidence.passage.searchable)))
 
 
 def _senses(noun: str, evidence: Sequence[Evidence]) -> dict[str, str]:
-    """Return the noun with each word that stands before it, and where; one sense for each section."""
+    """Return the noun with each word before it, and the document's title. One sense per section."""
     singular = re.escape(noun.removesuffix("s"))
     pattern = re.compile(rf"\b([a-z][a-z-]{{2,}})[ -]({singular}s?)\b", re.IGNORECASE)
     senses: dict[str, str] = {}
@@ -102,7 +102,7 @@ def _senses(noun: str, evidence: Sequence[Evidence]) -> dict[str, str]:
 
 
 def credit_offered(inquiry: Inquiry, item: Evidence, grade: Grade) -> Grade:
-    """Count a section that was offered, whatever its words: a chosen reading's, or one that is quoted."""
+    """Raise the grade of a section that was offered: a chosen reading's, or one that the question quotes."""
     question, titles = chosen_reading(inquiry)
     heading = " ".join(item.passage.heading[-1:])
     named = frozenset(content_words(heading))

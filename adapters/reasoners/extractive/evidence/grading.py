@@ -1,4 +1,4 @@
-"""The grades of what was found: of each passage by its best unit, then by what only several passages together tell."""
+"""Grades of passages: by the best unit, then by what only several passages together show."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from core.model.inquiry import Inquiry, Investigate
 
 
 def grade_found(inquiry: Inquiry, found: Sequence[WeighedPassage]) -> list[Grade]:
-    """Return the grade of each passage for the need that it was weighed for."""
+    """Return the grade of each passage for the need that it was scored for."""
     if not found:
         return []
     question, evidence = found[0].asked.question, [one.evidence for one in found]
@@ -34,7 +34,7 @@ def grade_found(inquiry: Inquiry, found: Sequence[WeighedPassage]) -> list[Grade
 
 
 def best_grades(inquiry: Inquiry, graded: Sequence[Sequence[Grade]], evidence: Sequence[Evidence]) -> list[Grade]:
-    """Return each passage's grade for the need that it meets best; the lowest where it is not of the chosen reading."""
+    """Return each passage's best grade over the needs, or the lowest grade if it is not about the chosen reading."""
     best = [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
     return [
         grade if is_about_reading(inquiry, item) else replace(grade, score=1, chance=0.0)

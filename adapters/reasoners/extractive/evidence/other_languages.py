@@ -1,7 +1,7 @@
-"""Documents and questions in another language than English: read word by word, and searched in their own words.
+"""Word-by-word translation of documents in other languages, and searches in their languages.
 
-What is counted of a sentence, and the reader of answers, know English. So a question and the passages are brought to
-English by the same dictionaries, also where both are in one other language, and what is quoted is the passage itself.
+The features and the answer reader only know English. So the same dictionaries translate the question and the passages,
+even if both are in the same other language. Quotes come from the original passage.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from core.model.text import content_words
 
 
 def in_english(item: Evidence) -> Evidence:
-    """Return the evidence with its passage word by word in English; as it is where its language has no dictionary."""
+    """Return the evidence with its passage translated word by word. Unchanged if its language has no dictionary."""
     return replace(item, hit=replace(item.hit, passage=_glossed(item.passage)))
 
 
@@ -40,7 +40,7 @@ def _glossed(passage: Passage) -> Passage:
 
 
 def as_written(weighed: Sequence[WeighedPassage], evidence: Sequence[Evidence]) -> list[WeighedPassage]:
-    """Return what was weighed in English, with its passages and units as they stand in the document."""
+    """Return the scored passages with their original text and units."""
     written = {item.id: item for item in evidence}
     return [_as_written(one, written[one.evidence.id]) for one in weighed]
 
@@ -55,9 +55,9 @@ def _as_written(weighed: WeighedPassage, item: Evidence) -> WeighedPassage:
 
 
 def in_their_words(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """Search for an English question in the languages of what was found besides. Once.
+    """Return searches for an English question in the other languages of found passages, at most once.
 
-    In the document that is named, or in all of them where nothing answers.
+    Search the documents that the question names, or everything if nothing answers.
     """
     planned = len(inquiry.plan.queries) if isinstance(inquiry.plan, Investigate) else 1
     if len(inquiry.searches) > planned or language_of(inquiry.question) in LANGUAGES:

@@ -1,7 +1,7 @@
-"""The best units read together with the question, by a model that learnt whether the one answers the other.
+"""Reading of the best units by a model that estimates whether a text answers the question.
 
-What is counted of a unit tells which of them come near; whether one of them really says what is asked for, a reader
-tells better: a question of the right thing for what no document says of it has every word but the answer.
+The features find the nearest units. The reader better decides whether one of them really answers: a unit can have
+every word of the question and still miss the answer.
 """
 
 import re
@@ -17,14 +17,14 @@ from core.model.passage_units import Form, befores, in_context, units
 
 _QUOTED_LAST, _OTHERS = 1.0, -0.4  # added to the logarithm of the odds
 _CHARACTERS = 400
-_TOPIC = re.compile(r" \([^()]+\)(?=\W*$)")  # as follow_up puts it behind a question
+_TOPIC = re.compile(r" \([^()]+\)(?=\W*$)")  # the topic that follow_up appends to a question
 
 
 @dataclass(frozen=True, slots=True)
 class Leaning:
-    """What a question takes from its thread; empty where it needs nothing.
+    """Context that a question takes from its thread. Empty if it needs none.
 
-    ``typed`` is what its person wrote, before anything was put in. ``titles`` are of the documents quoted last.
+    ``typed`` is the message before follow-up resolution. ``titles`` are those of the documents quoted last.
     """
 
     typed: str = ""
@@ -35,14 +35,14 @@ ALONE = Leaning()
 
 
 class AnswerReader(Protocol):
-    """A model that reads a question and a text together."""
+    """Model that reads a question and a text together."""
 
     async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return the log odds that each text answers, in order. Raises Unavailable when it cannot tell."""
+        """Return the log odds that each text answers, in order. Raises Unavailable."""
 
 
 def lean(weighed: Sequence[WeighedPassage], titles: Collection[str]) -> list[WeighedPassage]:
-    """Raise the odds of what was quoted last, by title, above the others; nothing changes without titles."""
+    """Raise the odds of units in the documents quoted last, and lower others. Without titles, change nothing."""
 
     def leant(passage: WeighedPassage) -> WeighedPassage:
         more = _QUOTED_LAST if passage.evidence.passage.title in titles else _OTHERS
@@ -54,10 +54,10 @@ def lean(weighed: Sequence[WeighedPassage], titles: Collection[str]) -> list[Wei
 async def read_best(
     reader: AnswerReader, question: str, weighed: Sequence[WeighedPassage], typed: str = ""
 ) -> list[WeighedPassage]:
-    """Return the passages with the odds of their units after reading the likeliest; unchanged where that fails.
+    """Return the passages with new odds after reading the likeliest units. Unchanged if the reader fails.
 
-    The likeliest are chosen from all that is handed in, so hand in what earlier searches found too. A reader of
-    English reads no question in another language.
+    The likeliest units are chosen from all given passages, so include those of earlier searches. The reader knows
+    only English, so questions in other languages are not read.
     """
     best = sorted((one for passage in weighed for one in passage.units), key=lambda one: -one.odds)
     best = best[: weights.UNITS_READ]
@@ -75,14 +75,14 @@ async def read_best(
 
 
 def forms_of(question: str, typed: str = "") -> tuple[str, ...]:
-    """Return a follow-up with the thread's topic in brackets, without it, and as it was typed."""
+    """Return a follow-up with the thread's topic in brackets, without it, and as typed."""
     return tuple(dict.fromkeys(form for form in (question, _TOPIC.sub("", question), typed) if form))
 
 
 async def _read(reader: AnswerReader, forms: Sequence[str], some: Sequence[ScoredUnit]) -> dict[int, float]:
-    """Read these units; return the log odds by the unit's identity.
+    """Read these units. Return the log odds by the unit's ``id()``.
 
-    The higher odds of all forms count: what was put in may be the wrong thing, and then it keeps the answer out.
+    Use the highest odds of all forms, because a wrong topic in one form would hide the answer.
     """
     texts = [text_of(one) for one in some]
     read = [await reader.read(form, texts) for form in forms] if texts else []
@@ -90,19 +90,19 @@ async def _read(reader: AnswerReader, forms: Sequence[str], some: Sequence[Score
 
 
 def text_of(one: ScoredUnit) -> str:
-    """Return the unit below its headings, as it is compared by meaning."""
+    """Return the unit with its headings, as for sentence vectors."""
     passage = one.evidence.passage
     return in_context(passage, one.unit, befores(units(passage.text)).get(one.unit))[:_CHARACTERS]
 
 
 def _with_readings(passage: WeighedPassage, readings: Mapping[int, float], least: float) -> WeighedPassage:
-    """Join what was read to the odds of each unit; a unit that was not read counts like the worst that was."""
+    """Combine the readings with the odds of each unit. An unread unit gets the ``least`` log odds."""
     read = {id(one): readings.get(id(one), least) for one in passage.units}
     done = (replace(one, odds=_joint(one, read[id(one)]), read=read[id(one)]) for one in passage.units)
     return replace(passage, units=tuple(sorted(done, key=lambda one: -one.odds)))
 
 
 def _joint(one: ScoredUnit, read: float) -> float:
-    """Join what is counted and what is read: a logistic function of the two."""
+    """Return the weighted sum of a unit's log odds and its reading, plus a bias."""
     bias = weights.READING_BIAS_OF_ROWS if one.unit.form is Form.ROW else weights.READING_BIAS
     return weights.COUNTED * one.odds + weights.READ * read + bias

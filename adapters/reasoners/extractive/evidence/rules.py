@@ -1,7 +1,7 @@
-"""The table of rules: what speaks for or against a unit whatever its features and the reader say of it.
+"""Rules that adjust a unit's log odds regardless of its features and the reader.
 
-``python -m research.ablation --rules`` leaves out each rule in turn and prints what that costs. A rule that does not
-make 3 of 1,000 more questions right than wrong on the sets for choosing is deleted, unless its line says why it stays.
+``python -m research.ablation --rules`` leaves out each rule in turn and prints the effect. A rule stays if it makes at
+least 3 of 1,000 more questions right than wrong on the development sets, or if its line says why it stays.
 """
 
 import re
@@ -33,20 +33,20 @@ Group = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What tells a unit from its neighbours, and which neighbours."""
+    """Words that distinguish a unit from its neighbours, and the group of neighbours."""
 
     group: Group
     stems: frozenset[str]
 
 
 class Subjects:
-    """Which of the things side by side in some passages a question names.
+    """Things in parallel sections, items or rows, and which of them a question names.
 
-    Sections side by side speak of things side by side: the Standard plan's telephone line is not the Extended plan's.
+    Parallel sections are about different things: the Standard plan's telephone line is not the Extended plan's.
     """
 
     def __init__(self, question: str, placed: Iterable[tuple[Passage, Unit]]) -> None:
-        """Look at all units that may be quoted."""
+        """Collect the named things from all units that may be quoted."""
         asked = frozenset(content_words(question))
         named: dict[Group, set[frozenset[str]]] = {}
         for passage, unit in placed:
@@ -59,7 +59,7 @@ class Subjects:
         }
 
     def names(self, passage: Passage, unit: Unit) -> bool:
-        """Whether the question names what a unit is of, and no neighbour of that in any group."""
+        """Return whether the question names a unit's subject and does not name a neighbour instead."""
         found = False
         for key in keys_of(passage, unit):
             if named := self._named.get(key.group):
@@ -70,7 +70,7 @@ class Subjects:
 
 
 def keys_of(passage: Passage, unit: Unit) -> Iterator[Key]:
-    """Yield the keys of a unit: its headings below the title, the entry it is, its first cell."""
+    """Yield the keys of a unit: its headings below the title, its entry's key, its first cell."""
     title = frozenset(content_words(passage.title))
     for level, heading in enumerate(passage.heading):
         if (stems := frozenset(content_words(heading))) and not stems <= title:
@@ -82,7 +82,7 @@ def keys_of(passage: Passage, unit: Unit) -> Iterator[Key]:
 
 
 def _lead_of(unit: Unit) -> str:
-    """Return a row's first cell, bold or coded words in front, words before a colon; else nothing."""
+    """Return a row's first cell, leading bold or code words, or words before a colon. Empty otherwise."""
     if unit.form is Form.ROW:
         return unit.text.strip().strip("|").split("|")[0]
     found = _LEAD.match(unit.text)
@@ -90,18 +90,18 @@ def _lead_of(unit: Unit) -> str:
 
 
 class GroupMatch(Enum):
-    """How a sentence about a group of people or things relates to the group that a question asks of."""
+    """Relation of a sentence's group of people or things to the group in the question."""
 
     NONE = auto()
-    OTHER = auto()  # it says of another group what a sentence beside it says of the one that is asked of
+    OTHER = auto()  # it says about another group what a neighbour says about the question's group
     DENIED = auto()  # it says that the group has none
 
 
 class Groups:
-    """The groups that sentences speak of: "Contractors are not entitled to …" beside "Staff have 26 days of …"."""
+    """Groups that sentences are about: "Contractors are not entitled to …" and "Staff have 26 days of …"."""
 
     def __init__(self, question: str, placed: Iterable[tuple[Passage, Unit]]) -> None:
-        """Find the sentences about the group that a question asks of."""
+        """Find the sentences about the question's group."""
         self._asked = frozenset(content_words(question))
         self._own: dict[str, set[str]] = {}  # by section: the question's words in such sentences, without the group's
         for passage, unit in placed:
@@ -110,7 +110,7 @@ class Groups:
                 self._own.setdefault(passage.section, set()).update(said)
 
     def match(self, passage: Passage, unit: Unit) -> GroupMatch:
-        """Compare a unit's group with the one that is asked of."""
+        """Compare a unit's group with the question's group."""
         group, own = _subject_of(unit), self._own.get(passage.section)
         if not group or own is None:
             return GroupMatch.NONE
@@ -128,13 +128,13 @@ def _subject_of(unit: Unit) -> str:
 
 
 def _asks_of(question: str, group: str) -> bool:
-    """Whether a question asks of this group: "do contractors get", "for interns"."""
+    """Return whether a question asks about this group: "do contractors get", "for interns"."""
     return bool(re.search(rf"\b{_ASKED_OF} (?:the |our |an? )?{re.escape(group)}\b", question, re.IGNORECASE))
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedUnit:
-    """A unit and the group that it speaks of."""
+    """Unit with the relation of its group to the question."""
 
     one: ScoredUnit
     group: GroupMatch
@@ -142,7 +142,7 @@ class JudgedUnit:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Where it ``applies``, ``adjust`` is added to the unit's log odds. ``effect`` is as measured."""
+    """Rule that adds ``adjust`` to a unit's log odds if it ``applies``. ``effect`` is the measured effect."""
 
     name: str
     applies: Callable[[JudgedUnit], bool]
@@ -167,7 +167,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def adjusted(question: str, weighed: Sequence[WeighedPassage], pool: Sequence[Evidence]) -> list[WeighedPassage]:
-    """Return the passages with the odds of their units after all rules."""
+    """Return the passages with their units' odds adjusted by all rules."""
     groups = Groups(question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
 
     def judged(passage: Passage, one: ScoredUnit) -> ScoredUnit:

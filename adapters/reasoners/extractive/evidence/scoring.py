@@ -1,7 +1,7 @@
-"""What the words of every unit of some passages promise for one question, and what speaks against it.
+"""Lexical scores of units for one question.
 
-One formula for grading a passage and for choosing what to quote, so that a passage counts for the very sentence that
-is quoted from it. The numbers stand in ``weights``.
+Grading and quoting use the same formula, so that a passage counts because of the sentence that is quoted from it. The
+constants are in ``weights``.
 """
 
 import math
@@ -23,7 +23,7 @@ from core.model.text import content_words, words
 
 
 def inverse_frequency(texts: Iterable[str]) -> Mapping[str, float]:
-    """How rare each stem is among these texts: ``ln(1 + (N - n + 0.5) / (n + 0.5))``, BM25's, never negative."""
+    """Return BM25's inverse document frequency of each stem: ``ln(1 + (N - n + 0.5) / (n + 0.5))``, never negative."""
     bags = [set(content_words(text)) for text in texts]
     counts = Counter(word for bag in bags for word in bag)
     size = len(bags)
@@ -31,13 +31,13 @@ def inverse_frequency(texts: Iterable[str]) -> Mapping[str, float]:
 
 
 def word_weights(wanted: Sequence[str], rarity: Mapping[str, float]) -> Mapping[str, float]:
-    """Weigh the wanted stems: rare ones more, and one that no text has as the rarest of all."""
+    """Return the weights of the wanted stems. Rare stems weigh more, and unseen stems most."""
     unseen = weights.UNSEEN_WORD * max(rarity.values(), default=1.0)
     return {word: max(rarity.get(word, unseen), weights.COMMONEST_WORD) for word in wanted}
 
 
 def coverage(wanted: Mapping[str, float], there: Iterable[str]) -> float:
-    """Return the share of the wanted stems that is there, in [0, 1], by what each counts."""
+    """Return the weighted share of the wanted stems that are in ``there``, in [0, 1]."""
     have, total = set(there), sum(wanted.values())
     return sum(value for word, value in wanted.items() if word in have) / total if total else 0.0
 
@@ -65,19 +65,19 @@ _FRAME = re.compile(
 )
 
 
-@lru_cache(maxsize=500)  # asked for with every unit of every passage
+@lru_cache(maxsize=500)  # called for every unit of every passage
 def topic_words(question: str) -> tuple[str, ...]:
-    """Return the stems that say what a question is about, without those that only say what kind of answer is wanted."""
+    """Return the stems of a question's topic, without words that only state the wanted kind of answer."""
     if small := small_words_of(question):  # of another language, whose stop words are not ours
         question = " ".join(word for word in words(question) if word.casefold() not in small)
     return content_words(_FRAME.sub(" ", question)) or content_words(question)
 
 
-_SAME_STEM = 4  # letters that two words of one family share: drive and driver, weigh and weight
+_SAME_STEM = 4  # leading letters that related words share: drive and driver, weigh and weight
 
 
 def stands_in(stem: str, there: Collection[str]) -> bool:
-    """Whether a word is there, or one of its family: "rent" and "rental", "machine" and "machinery"."""
+    """Return whether a stem or a related word is present: "rent" and "rental", "machine" and "machinery"."""
     return stem in there or (
         len(stem) >= _SAME_STEM
         and any(len(one) >= _SAME_STEM and (one.startswith(stem) or stem.startswith(one)) for one in there)
@@ -94,29 +94,29 @@ STAMP = re.compile(
 
 @dataclass(frozen=True)
 class Words:
-    """The words of one question, and how rare each is in the pool."""
+    """Words of one question, and their rarity in the pool."""
 
     question: str
     rarity: Mapping[str, float]
 
     @property
     def topic_words(self) -> tuple[str, ...]:
-        """The stems that say what the question is about."""
+        """Stems of the question's topic."""
         return topic_words(self.question)
 
     def share(self, there: Collection[str]) -> float:
-        """Return the share of the wanted stems that is there, in [0, 1], rare ones counting more."""
+        """Return the weighted share of the topic stems in ``there``, in [0, 1]."""
         return coverage(self._wanted, there)
 
     @cached_property
     def _wanted(self) -> Mapping[str, float]:
-        """The wanted stems with what each counts: the same for every unit."""
+        """Weights of the topic stems, the same for every unit."""
         return word_weights(self.topic_words, self.rarity)
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredUnit:
-    """A unit and how much its words promise.
+    """Unit with its scores. ``promise`` is the lexical one.
 
     ``covered`` is the share of the question's words in it, its headings and its title.
     """
@@ -125,23 +125,23 @@ class ScoredUnit:
     unit: Unit
     promise: float
     covered: float
-    own: float = 0.0  # the share of them in it alone
+    own: float = 0.0  # the same share in the unit alone
     cosine: float = 0.0
-    odds: float = 0.0  # the logarithm of the odds that it answers, and what they were told from
+    odds: float = 0.0  # log odds that it answers, computed from ``features``
     features: Features | None = None
-    rules: tuple[str, ...] = ()  # the names of those that adjusted its odds
-    read: float | None = None  # the log odds by the reader
-    other_version: bool = False  # of its document than the question is about
+    rules: tuple[str, ...] = ()  # names of the rules that adjusted its odds
+    read: float | None = None  # log odds from the reader
+    other_version: bool = False  # whether it is of another version than the question is about
 
     @property
     def text_with_context(self) -> str:
-        """The unit with the small heading over it and the last of its headings: where a release's date stands."""
+        """The unit with the small heading above it and its last heading, which can have a release date."""
         return " ".join((self.unit.text, self.unit.under, *self.evidence.passage.heading[-1:]))
 
 
 @dataclass(frozen=True, slots=True)
 class WeighedPassage:
-    """A passage with its units for one need, best first, and the cosine of the whole."""
+    """Passage with its units for one need, best first, and the cosine of the whole passage."""
 
     evidence: Evidence
     asked: Words
@@ -150,12 +150,12 @@ class WeighedPassage:
 
 
 def rarity_of(evidence: Sequence[Evidence]) -> Mapping[str, float]:
-    """How rare each word is in this pool."""
+    """Return the rarity of each word in this pool."""
     return inverse_frequency(item.passage.searchable for item in evidence)
 
 
 def scored_by_words(asked: Words, item: Evidence) -> list[ScoredUnit]:
-    """Return the units of a passage by how much of the question they cover, by themselves and under their headings."""
+    """Return the units of a passage, ordered by their coverage of the question, alone and with headings."""
     passage = item.passage
     above = content_words(" ".join((passage.title, *passage.heading)))
     everything, led = units(passage.text), announced(passage.text)
@@ -176,15 +176,15 @@ def scored_by_words(asked: Words, item: Evidence) -> list[ScoredUnit]:
 
 
 def tells_by_itself(one: ScoredUnit, question: str) -> bool:
-    """Whether it can be an answer: it says something, also by the list or the listing that it leads to."""
+    """Return whether a unit can be an answer, alone or with the list or code block that it introduces."""
     led = announced(one.evidence.passage.text).get(one.unit, ())
-    if led and led[0].form is not Form.ROW:  # a table's rows are weighed one by one
+    if led and led[0].form is not Form.ROW:  # table rows are scored one by one
         return True
     return says_something(one.unit, question) and not repeats_title(one.unit, one.evidence.passage)
 
 
 def says_something(unit: Unit, question: str = "") -> bool:
-    """Not a lead-in that ends in a colon, a picture, nor a stamp ("Last reviewed 12 January 2026.") not asked for."""
+    """Return False for an introduction with a colon, a picture or an unwanted stamp ("Last reviewed 12 May 2026.")."""
     if _PICTURE.fullmatch(LIST_ITEM.sub("", unit.text)):
         return False
     if unit.form is Form.SENTENCE:
@@ -200,7 +200,7 @@ _DENIES = re.compile(r"\W*no\b", re.IGNORECASE)  # "No cheques." says all
 
 
 def repeats_title(unit: Unit, passage: Passage) -> bool:
-    """Whether it only says again what stands above it; a message kept as a document has its statement as its title."""
+    """Return whether a unit only repeats a heading. A saved message has its whole sentence as its title."""
     text = unit.text.strip("*_# ")
     titles = {part.casefold() for part in (passage.title, *passage.heading)}
     return text.casefold() in titles and not text.endswith(".")

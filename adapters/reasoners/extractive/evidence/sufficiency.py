@@ -1,8 +1,8 @@
-"""Whether graded evidence covers the question, what is missing, and which search may find it.
+"""Decision whether graded evidence covers the question, what is missing, and which search may find it.
 
-Names that the best passages bring up and the question does not have are bridges to what one search cannot reach; the
-searches over them carry the part of the question that their passage leaves open. They are made only where documents
-are known by the names they are about: elsewhere they brought nothing (research/measure/multihop.py counts it).
+Multi-hop questions need bridges: names in the best passages that the question does not have. A bridge search has such a
+name and the part of the question that its passage leaves open. Bridges are only used if documents have names as titles,
+because elsewhere they found nothing (research/measure/multihop.py).
 """
 
 import re
@@ -34,7 +34,7 @@ from core.model.languages import language_of
 from core.model.passage_units import Form, units
 from core.model.text import content_words, words
 
-_BRIDGES = 4  # searches that one decision proposes at most
+_BRIDGES = 4  # most searches that one decision proposes
 _LOOK_AT = 4  # best passages whose names are followed
 _LETTER = re.compile(r"[^\W\d_]")
 _CALENDAR = re.compile(
@@ -45,13 +45,13 @@ _CALENDAR = re.compile(
 
 
 def decide(inquiry: Inquiry, read: Inquiry) -> Decision:
-    """Ask back between readings, search on, or be content; ``read`` is the inquiry in the words of what was found."""
+    """Ask which reading is meant, search again, or accept. ``read`` is the inquiry after translation and correction."""
     decision = _decide_as_read(read)
     again = as_corrected(inquiry, needs_of(inquiry), needs_of(read))
     language = language_of(inquiry.standalone)
     relevant = inquiry.library.relevant(inquiry.cutoff)
     if language != "en" and any(language_of(item.passage.text) == language for item in relevant):
-        again = ()  # it is answered in its own language
+        again = ()  # documents in the question's language answer it
     if not again or isinstance(decision, AskBack):
         return decision
     others = decision.actions if isinstance(decision, Insufficient) else ()
@@ -78,9 +78,9 @@ def _decide_as_read(inquiry: Inquiry) -> Decision:
 
 
 def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tuple[SearchAction, ...]]:
-    """Return what is missing in a person's words, and the searches that may find it; nothing missing, no actions.
+    """Return what is missing, in words for a person, and searches that may find it. Empty if nothing is.
 
-    It searches on once.
+    Only one further round of searches is proposed.
     """
     question = inquiry.standalone
     planned = len(planned_queries(inquiry)) or 1
@@ -98,10 +98,10 @@ def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, t
 
 
 def as_corrected(inquiry: Inquiry, asked: Sequence[str], meant: Sequence[str]) -> tuple[SearchAction, ...]:
-    """Search for the needs in which slips were put right, as they are meant; none that was made before.
+    """Return new searches for needs whose spelling was corrected.
 
-    What is misspelt finds only what is like the rest of the question. What that finds may put right another slip; but
-    before a person would be asked about the next search, it is enough.
+    A misspelt word does not help a search, but the results of the first search can correct it. Stop before the
+    number of searches at which a person would be asked.
     """
     if len(inquiry.searches) >= ASKED_ABOUT:
         return ()
@@ -119,7 +119,7 @@ def _one_covers(question: str, relevant: Sequence[Evidence], inquiry: Inquiry) -
 
 
 def bridges(inquiry: Inquiry) -> tuple[SearchAction, ...]:
-    """Search for what the best passages name and the question does not, best passage first."""
+    """Return searches for names in the best passages that the question does not have, best passage first."""
     question = inquiry.standalone
     known = frozenset(content_words(question))
     done = searches_tried(inquiry)
@@ -137,7 +137,7 @@ def bridges(inquiry: Inquiry) -> tuple[SearchAction, ...]:
 
 
 def _open_part(question: str, item: Evidence) -> str:
-    """Return what the question asks beyond what this passage says."""
+    """Return the question's words that this passage does not have."""
     there = set(content_words(item.passage.searchable))
     return " ".join(word for word in words(question) if (found := content_words(word)) and not set(found) & there)
 
@@ -146,7 +146,7 @@ ASKED_ABOUT = 3  # searches, after which a person chooses whether to go on
 
 
 def planned_queries(inquiry: Inquiry) -> tuple[str, ...]:
-    """Return the searches that the question was planned with, one for each of its needs."""
+    """Return the planned searches, one for each need of the question."""
     return inquiry.plan.queries if isinstance(inquiry.plan, Investigate) else ()
 
 
@@ -159,11 +159,11 @@ def searches_tried(inquiry: Inquiry) -> set[frozenset[str]]:
 
 
 _CHANGELOG = "changelog release notes versions"
-_TABLES = 2  # whose sections are read to the end
+_TABLES = 2  # most tables or changelogs to read in full
 
 
 def rest_of_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """For a question that a whole table answers, its section: the table may go on in passages that were not found."""
+    """Return actions to read the sections of tables, if a whole table answers. Other passages may have more rows."""
     whole = aggregation_of(inquiry.standalone) is not None or lists_rows(inquiry.standalone)
     read = any(isinstance(made.action, ReadSection) for made in inquiry.searches)
     if not whole or read or len(inquiry.searches) >= ASKED_ABOUT:
@@ -176,7 +176,7 @@ def rest_of_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAct
 
 
 def rest_of_changelog(inquiry: Inquiry) -> tuple[SearchAction, ...]:
-    """Search the changelogs that were found for a question about releases, or for one where none was. Once."""
+    """Return searches in the found changelogs, or for a changelog, if the question is about releases. Only once."""
     planned = len(planned_queries(inquiry)) or 1
     if len(inquiry.searches) > planned or not asks_of_releases(inquiry.standalone):
         return ()
@@ -185,7 +185,7 @@ def rest_of_changelog(inquiry: Inquiry) -> tuple[SearchAction, ...]:
 
 
 def leads_on(name: str) -> bool:
-    """Whether something may be known under this name: not a date, a number or initials."""
+    """Return whether this may be a name of something, not a date, a number or initials."""
     return len(name) > 2 and _LETTER.search(name) is not None and not _CALENDAR.match(name)
 
 
@@ -194,10 +194,10 @@ _MEASURE = re.compile(r"(\d[\d.,]*)([a-z]{1,4})", re.IGNORECASE)
 
 
 def open_names(question: str, evidence: Iterable[Evidence], typed: str = "") -> tuple[str, ...]:
-    """Return what of the question is named, or unlike common words, and in none of these passages.
+    """Return the question's names and unusual words that none of these passages has.
 
-    ``typed`` is the question before it was read in English: in German all nouns have a capital, and what is left of
-    them is no name.
+    ``typed`` is the question before translation. German capitalises all nouns, so capitals that remain after
+    translation are not names.
     """
     written = tuple(evidence)
     found = (*written, *map(in_english, written))
@@ -210,7 +210,7 @@ def open_names(question: str, evidence: Iterable[Evidence], typed: str = "") -> 
 
 
 def _numbered_so(word: str, evidence: Iterable[Evidence]) -> bool:
-    """Whether "v2" stands there as "version 2", and any of "2.x" as "2.20.15"."""
+    """Return whether a passage has "v2" as "version 2", or "2.x" as "2.20.15"."""
     if any_of := re.fullmatch(r"[vVrR]?(\d+(?:\.\d+)*)\.[xX]", word):
         one_of_them = re.compile(rf"(?<![\d.])[vVrR]?{re.escape(any_of[1])}\.\d")
         return any(one_of_them.search(item.passage.searchable) for item in evidence)
@@ -222,7 +222,7 @@ def _numbered_so(word: str, evidence: Iterable[Evidence]) -> bool:
 
 
 def _is_amount(word: str, evidence: Iterable[Evidence]) -> bool:
-    """Whether it is no name but an amount: "20k", which lies in a range, or "9mm" where "9 mm" stands."""
+    """Return whether the word is an amount, not a name: "20k", or "9mm" if a passage has "9 mm"."""
     if _THOUSANDS.fullmatch(word):
         return True
     told = _MEASURE.fullmatch(word)
@@ -233,15 +233,15 @@ def _is_amount(word: str, evidence: Iterable[Evidence]) -> bool:
 
 
 def uncovered_words(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
-    """Return the question's content words, as they stand in it, that no passage has."""
+    """Return the question's content words that no passage has, as written."""
     there = {word for item in evidence for word in content_words(item.passage.searchable)}
     lacking = [word for word in words(question) if (found := content_words(word)) and not set(found) & there]
     return tuple(dict.fromkeys(lacking))
 
 
-_BESIDE = re.compile(r" \(|, ")  # what tells a title from others of its name begins here: "(film)", ", Ohio"
+_BESIDE = re.compile(r" \(|, ")  # start of a title's disambiguation: "(film)", ", Ohio"
 _SHORTEST = 3  # letters of a title that may be a name
-# A question that asks for something by way of something else, or for several things at once.
+# A multi-hop question, or one about several things at once.
 _LAYERED = re.compile(
     r"^(?:when|where|who|whom|which)\b[^?]*?\bthe \w+ of\b|"
     r"\b(?:of|by|in|from|to|with|at|for|on) (?:the|a|an) [^?]*?\b(?:of|that|who|which|whose|where|in|by|from"
@@ -253,15 +253,15 @@ _LAYERED = re.compile(
 
 
 def is_layered(question: str) -> bool:
-    """Whether the question reaches its answer through something else that has to be found first."""
+    """Return whether this is a multi-hop question: something else has to be found first."""
     return bool(_LAYERED.search(question)) or len([name for name in names(question) if not name.isupper()]) > 1
 
 
 def known_by_name(question: str, evidence: Iterable[Evidence]) -> bool:
-    """Whether the question names a document that was found: by its title, in any case, written as a name.
+    """Return whether the question names a found document by its title, written as a name.
 
-    Only where documents are about what their titles name does a name lead to one. In a manual, whose titles say what a
-    page is for, searches over the names in it bring more of the same.
+    Names only lead to documents if titles name what the documents are about. Titles of a manual say what a page is
+    for, so searches for names find more of the same there.
     """
     asked = [_without_s(word) for word in words(question)]
     titles = dict.fromkeys(_BESIDE.split(item.passage.title)[0] for item in evidence)
@@ -269,7 +269,7 @@ def known_by_name(question: str, evidence: Iterable[Evidence]) -> bool:
 
 
 def _stands_in(asked: Sequence[str], title: Sequence[str]) -> bool:
-    """Whether these words stand together in the question, one of them with a capital that is not a sentence's first."""
+    """Return whether the question has these words in a row, one of them capitalised and not first in the question."""
     size = len(title)
     if sum(map(len, title)) < _SHORTEST:
         return False

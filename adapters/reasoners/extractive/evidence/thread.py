@@ -1,6 +1,6 @@
-"""What a message is taken for, and what its thread lends to it: what was asked before, and the files that hang on it.
+"""Interpretation of a message with its thread: earlier questions and attached files.
 
-Files are evidence for that question alone: nothing of them is kept.
+Attached files are evidence for this question only and are not stored.
 """
 
 import re
@@ -25,9 +25,9 @@ from core.model.inquiry import AskBack, Inquiry, Investigate, Plan
 from core.model.knowledge import Passage
 from core.model.text import content_words, sentences
 
-_LONGEST = 1_200  # characters of a stretch that is weighed as a passage is
-_MOST = 24  # stretches of all files together
-_SAYS_LITTLE = 2  # content words: a question that may go on with the last one, though nothing in it says so
+_LONGEST = 1_200  # characters of a piece of a file that is scored like a passage
+_MOST = 24  # pieces of all files together
+_SAYS_LITTLE = 2  # content words; such a short question may continue the last one without saying so
 _SUMMARY = 700  # characters of all files together
 _ASKS_SUMMARY = re.compile(
     r"(?:(?:hi|hello|hey|please|can you|could you|would you|bitte|por favor)[\s,]*)*"
@@ -47,7 +47,7 @@ _NAMES_IT = re.compile(
 
 
 def plan_without_search(inquiry: Inquiry, thread: Thread) -> Plan | None:
-    """Return what small talk and questions about the thread or the bases get; None for all other questions."""
+    """Return the plan for small talk and questions about the thread or the bases. None for other questions."""
     if overview := overview_of(inquiry.question, {base.name for base in inquiry.bases}):
         return overview
     kind = kind_of(inquiry.question, in_thread=bool(thread.turns))
@@ -57,14 +57,14 @@ def plan_without_search(inquiry: Inquiry, thread: Thread) -> Plan | None:
 
 
 def plan_searches(inquiry: Inquiry, thread: Thread) -> Plan:
-    """Return what to search for, with what the thread lends to the question put in."""
+    """Return the searches for a question, with the thread's context filled in."""
     asked = split_question(inquiry.question)
     needs: list[str] = []
     reasons: list[str] = []
     leans = False
     earlier = exchanges(thread)
     for number, need in enumerate(asked.needs):
-        # A later part leans on the earlier ones where it says so, or names but one thing: "what's the extension?".
+        # A later part depends on earlier ones if it has a pronoun or only one content word: "what's the extension?".
         resolved = resolve(need, earlier) if not number or pronoun_in(need) else resolve_part(need, needs)
         if resolved.stuck:
             return AskBack("What do you mean? Tell me a word or two about what you are looking for.")
@@ -86,17 +86,17 @@ def plan_searches(inquiry: Inquiry, thread: Thread) -> Plan:
 
 
 def question_of_files(question: str) -> str:
-    """Return the question without its padding and the words that only point to the file."""
+    """Return the question without padding and without words that only refer to the file."""
     return _without_naming(split_question(question).question)
 
 
 def _without_naming(question: str) -> str:
-    """Return the question without the words that only point to the file."""
+    """Return the question without words that only refer to the file."""
     return " ".join(_NAMES_IT.sub(" ", question).split()) or question
 
 
 def summary_of(files: Sequence[ContextMessage], question: str) -> str:
-    """Return the beginnings of the files' sections where the question asks for a summary; else empty."""
+    """Return the first sentences of the files' paragraphs if the question asks for a summary. Empty otherwise."""
     if not _ASKS_SUMMARY.fullmatch(question.strip()):
         return ""
     read = [file for file in files if not file.unread and file.text.strip()]
@@ -105,7 +105,7 @@ def summary_of(files: Sequence[ContextMessage], question: str) -> str:
 
 
 def _beginnings(text: str, most: int) -> str:
-    """Return the first sentence of each paragraph, as many as fit, and at least one."""
+    """Return the first sentences of paragraphs, as many as fit, but at least one."""
     first = [found[0] for paragraph in re.split(r"\n\s*\n", text) if (found := sentences(paragraph.strip()))]
     kept, left = first[:1], most - len(first[0]) if first else 0
     for sentence in first[1:]:
@@ -116,7 +116,7 @@ def _beginnings(text: str, most: int) -> str:
 
 
 def evidence_of(files: Sequence[ContextMessage]) -> tuple[Evidence, ...]:
-    """Return the stretches of the files, in order, numbered from 1."""
+    """Return the pieces of the files as evidence, in order, numbered from 1."""
     passages = [
         Passage(f"{file.author}-{at}", "", file.author, "", f"{file.author}-{at}", at, file.author, text)
         for file in files
@@ -127,7 +127,7 @@ def evidence_of(files: Sequence[ContextMessage]) -> tuple[Evidence, ...]:
 
 
 def _stretches(text: str) -> Iterator[str]:
-    """Paragraphs, joined up to a length that a passage has."""
+    """Yield paragraphs, joined up to the length of a passage."""
     gathered = ""
     for paragraph in re.split(r"\n\s*\n", text):
         if gathered and len(gathered) + len(paragraph) > _LONGEST:
@@ -139,7 +139,7 @@ def _stretches(text: str) -> Iterator[str]:
 
 
 def exchanges(thread: Thread) -> tuple[Exchange, ...]:
-    """Return the thread as follow-ups are resolved against: what was said around us first, then our own turns."""
+    """Return the exchanges for resolving follow-ups: first messages of other people, then our own turns."""
     around = tuple(Exchange(message.text[:400]) for message in thread.context if message.role is Role.PERSON)
     turns = tuple(
         Exchange(
@@ -154,14 +154,14 @@ def exchanges(thread: Thread) -> tuple[Exchange, ...]:
 
 
 def _without_place(turn: Turn) -> str:
-    """Return what was asked, without the title that a chosen reading names for its place: nobody asked about that."""
+    """Return a turn's question without the document title that a chosen reading appends."""
     question = turn.rewritten or turn.question
     places = [f" ({one.title})?" for one in turn.citations]
     return next((f"{question.removesuffix(place)}?" for place in places if question.endswith(place)), question)
 
 
 def leaning_of(inquiry: Inquiry) -> Leaning:
-    """Return what a question leans on in its thread; of one that is parted into needs only the documents."""
+    """Return a question's context from its thread. With several needs, that is only the documents."""
     plan = inquiry.plan
     if not isinstance(plan, Investigate):
         return ALONE
@@ -170,7 +170,7 @@ def leaning_of(inquiry: Inquiry) -> Leaning:
 
 
 def _goes_on(need: str, resolved: ResolvedQuestion) -> bool:
-    """Whether a question in a thread goes on with what was said: it was put in other words, or says little itself."""
+    """Return whether a question continues the thread: it was resolved, has a pronoun, or has few words."""
     short = len(content_words(need)) <= _SAYS_LITTLE and not names(need)
     return bool(resolved.reason or pronoun_in(need) or LEADING.match(need)) or short
 

@@ -1,7 +1,7 @@
-"""Versions of one document: which of them holds, and which one a question is about.
+"""Versions of one document: which one is valid, and which one a question is about.
 
-Versions are told by their titles, which differ by a number, a year or what stands in brackets, and put in order by the
-date that each states. The newest holds, unless the question names an older one or a time at which that one held.
+Titles of versions differ by a number, a year or words in brackets. Versions are ordered by their stated dates. The
+newest is valid, unless the question names an older one or a time at which that one was valid.
 """
 
 import re
@@ -27,7 +27,7 @@ _OLD = re.compile(
     r"|(?:was|were|got) (?:changed|raised|lowered|put up)))\b",
     re.IGNORECASE,
 )
-# What a document says of itself, not of another: "Superseded by version 4", "This policy was replaced on 1 May".
+# Statements of a document about itself: "Superseded by version 4", "This policy was replaced on 1 May".
 _SUPERSEDED = re.compile(
     r"^\W*(?:superseded|replaced|withdrawn|out of date|obsolete)\b"
     r"|\bthis (?:policy|document|version|page|agreement|list|edition|notice)\b[^.]{0,30}\b(?:was|is|has been)"
@@ -45,23 +45,23 @@ _OF_ONE_VERSION = re.compile(r"^\W*(?:version |release |v|[a-z]{1,2})?\d+(?:\.\d
 
 
 def calls_itself_outdated(passage: Passage, unit: Unit) -> bool:
-    """Whether a sentence says of its document that it holds no longer.
+    """Return whether a sentence says that its own document is outdated.
 
-    A row or an item says that of a key or a card, and what stands below a version of a changelog, of that version.
+    Rows and items say it about a key or a card, and text below a changelog version about that version.
     """
     of_one = any(_OF_ONE_VERSION.match(heading) and "." in heading for heading in (*passage.heading[-2:], unit.under))
     return unit.form is Form.SENTENCE and not of_one and bool(_OUTDATED.search(unit.text))
 
 
 def family(passage: Passage) -> str:
-    """Return the title without its number, year and brackets: the same for all versions of a document.
+    """Return the title without its version number, year and brackets, which is the same for all versions.
 
-    Any other number stays: the manuals of two models, A3 and A5, are no versions.
+    Other numbers stay: manuals of the models A3 and A5 are not versions of each other.
     """
     return _unversioned(passage.title)
 
 
-@lru_cache(maxsize=1024)  # every passage that was found is compared with every other
+@lru_cache(maxsize=1024)  # called for every pair of found passages
 def _unversioned(title: str) -> str:
     return _SIGNS.sub("", _YEARS.sub(" ", _BESIDE.sub(" ", title))).casefold() or title.casefold()
 
@@ -73,16 +73,16 @@ HEAD = 300  # characters of a document in which it states its version
 
 
 def other_version(question: str, item: Evidence, pool: Sequence[Evidence]) -> bool:
-    """Whether a passage is of a version of its document that the question is not about, though that one is there."""
+    """Return whether a passage is from a version that the question is not about, while the right version was found."""
     versions = _versions_of(item, pool)
     named = set(NUMBERED.findall(question))
     if len(versions) < 2 or len(named) > 1:
-        return False  # of two versions that are named, neither is the other one
+        return False  # if the question names two versions, it is about both
     numbered = {one.document: _number_stated(one.document, (item, *pool)) for one in versions}
     return item.passage.document != _select_version(question, versions, numbered).document
 
 
-# Beside its name or at its end: "Price list (superseded)", "API v2, deprecated". "Deprecated features" is in force.
+# A mark after the name: "Price list (superseded)", "API v2, deprecated". "Deprecated features" is not outdated.
 _OLD_TITLE = re.compile(
     r"[(\[,:–—-]\s*(?:deprecated|superseded|obsolete|outdated|archived?|withdrawn)\b"
     r"|\b(?:deprecated|superseded|obsolete|outdated|archived|withdrawn)\W*$",
@@ -91,16 +91,16 @@ _OLD_TITLE = re.compile(
 
 
 def _number_stated(document: str, pool: Iterable[Evidence]) -> str:
-    """Return the number of its version that a document states in its head: 6 of "Edition 6, …"."""
+    """Return the version number that a document states at its start: 6 of "Edition 6, …"."""
     heads = (one.passage for one in pool if one.passage.document == document and one.passage.ordinal == 0)
     found = (NUMBERED.search(passage.text[:HEAD]) for passage in heads)
     return next((one[1] for one in found if one), "")
 
 
 def _versions_of(item: Evidence, pool: Iterable[Evidence]) -> list[Passage]:
-    """One passage of each version, newest first, where dates or a document's own words put them in order; else none.
+    """Return one passage of each version, newest first. Empty if dates or the documents' words give no order.
 
-    Where they state no dates, the years or numbers of their titles do: the price list 2026 is newer than that of 2025.
+    Without dates, use the years or numbers in titles: the price list 2026 is newer than that of 2025.
     """
     own = family(item.passage)
     found: dict[str, Passage] = {}
@@ -125,15 +125,15 @@ def _versions_of(item: Evidence, pool: Iterable[Evidence]) -> list[Passage]:
 
 
 def _number_of(title: str) -> tuple[int, ...]:
-    """Return the year in a title, else the number of its version; nothing where it has neither."""
+    """Return the year in a title, or its version number. Empty if it has neither."""
     said = YEAR.findall(title) or NUMBERED.findall(title)
     return tuple(int(part) for part in said[-1].split(".") if part) if said else ()
 
 
 def _select_version(question: str, versions: Sequence[Passage], numbered: Mapping[str, str]) -> Passage:
-    """Pick the version by its number or year, the one before the newest for "the old", else the newest.
+    """Select the version by number or year, the second newest for "the old", or else the newest.
 
-    A year means the version that held at its end, when no title has it; "before 2026" the one that held until then.
+    If no title has the year, select the version that was valid at its end. "Before 2026" is the one until then.
     """
     numbers = set(NUMBERED.findall(question))
     years = YEAR.findall(question)
@@ -152,7 +152,7 @@ def _select_version(question: str, versions: Sequence[Passage], numbered: Mappin
 
 
 def without_old_alone(inquiry: Inquiry, grades: Mapping[int, Grade], evidence: Sequence[Evidence]) -> dict[int, Grade]:
-    """Return the grades, where a superseded document is no evidence as long as nothing of its successor is."""
+    """Return the grades, with superseded documents below the cutoff unless their successor is evidence."""
     found, pool = dict(grades), (*inquiry.library.items_found(), *evidence)
     held = {
         family(item.passage)

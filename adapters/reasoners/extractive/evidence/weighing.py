@@ -1,6 +1,6 @@
-"""What the units of some passages are worth for one question: words, meaning and reader together.
+"""Scoring of units for one question by words, sentence vectors and reader.
 
-What computes over passages runs in a thread of its own, so that a long question keeps nobody else waiting.
+Computations over passages run in a worker thread, so that a long question does not block others.
 """
 
 import asyncio
@@ -34,32 +34,32 @@ from core.ports.index import Encoder, PassageVectors
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
-SENTENCES = 96  # compared in one call: those of two searches
-SECONDS = 10.0  # then words alone must do; on a busy machine 3 cut off what a quiet one takes 0.1 for, and refused
-_KNOWN_SECONDS = 2.0  # for what the index has of them; then they are encoded
-_SENTENCES_AT_ONCE = 16  # encoded and remembered: what a deadline cuts off is there when it is asked for again
-_KNOWN = 6_000  # sentences remembered, 1.5 kB each
+SENTENCES = 96  # compared in one call: enough for two searches
+SECONDS = 10.0  # then use words alone; 3 was too short on a busy machine, although an idle one takes 0.1
+_KNOWN_SECONDS = 2.0  # for stored vectors from the index; then encode
+_SENTENCES_AT_ONCE = 16  # encoded and cached per batch, so that a retry after a timeout finds finished batches
+_KNOWN = 6_000  # sentences in the cache, 1.5 kB each
 
 
 class KnownVectors(Protocol):
-    """Where the vectors of passages and their sentences are kept; an index is such a place."""
+    """Store of the vectors of passages and their sentences, such as an index."""
 
     async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, PassageVectors]:
-        """Of those passages that are there. Raises StoreUnavailable."""
+        """Return the vectors of the passages that are stored. Raises StoreUnavailable."""
 
 
 class Similarity:
-    """Encodes few and short texts, with a deadline."""
+    """Cosine similarity of few, short texts, with a timeout."""
 
     def __init__(self, encoder: Encoder, known: KnownVectors | None = None, seconds: float = SECONDS) -> None:
-        """Compare with this encoder's vectors, where they come within so many seconds; ``known`` need no encoding."""
+        """Use this encoder's vectors, with a timeout in seconds. Vectors in ``known`` need no encoding."""
         self._encoder = encoder
         self._known = known
         self._seconds = seconds
         self._sentences: LRUCache[str, Vectors] = LRUCache(_KNOWN)
 
     async def of_sentences(self, text: str, sentences: Sequence[str]) -> list[float]:
-        """Return the cosine of each sentence with the text; 0 beyond the bound and when the encoder does not answer."""
+        """Return the cosine of each sentence with the text. 0 beyond the limit or if the encoder fails."""
         few = [sentence[:UNIT_CHARACTERS] for sentence in sentences[:SENTENCES]]
         if not few:
             return []
@@ -72,16 +72,16 @@ class Similarity:
         return cosines + [0.0] * (len(sentences) - len(few))
 
     async def of_units(self, question: str, placed: Sequence[tuple[Passage, Unit]]) -> list[float]:
-        """Return the cosine of each unit, read in its context, with the question; 0 beyond the bound."""
+        """Return the cosine of each unit, in its context, with the question. 0 beyond the limit."""
         before = {passage.id: befores(units(passage.text)) for passage, _ in placed}
         texts = [in_context(passage, unit, before[passage.id].get(unit))[:UNIT_CHARACTERS] for passage, unit in placed]
         await self._remember([passage for passage, _ in placed], {*texts} - {*self._sentences})
         return await self.of_sentences(question, texts)
 
     async def _remember(self, passages: Iterable[Passage], wanted: Collection[str]) -> None:
-        """Take over the vectors of these texts that the passages have where they are kept.
+        """Cache the stored vectors of these texts.
 
-        Not of a passage that reads otherwise there: one in another language is weighed by its gloss.
+        Skip passages whose stored text differs: one in another language is scored by its translation.
         """
         kept_there = {passage.id: passage for passage in passages if passage.knowledge_base}  # no attached file
         if self._known is None or not wanted or not kept_there:
@@ -90,19 +90,19 @@ class Similarity:
             async with asyncio.timeout(_KNOWN_SECONDS):
                 kept = await self._known.known_vectors(list(kept_there))
         except (TimeoutError, Unavailable):
-            return  # they are encoded
+            return  # encode them instead
         for name, vectors in kept.items():
             texts = texts_of_units(kept_there[name])
             if vectors.sentences.digest == digest_of(texts):
                 rows = vectors.sentences.as_vectors(self._encoder.dimension)
-                # Copies: a row would keep all of its passage's. Of very many the first ones are kept.
+                # Copy, because a row view would keep all vectors of its passage. Only the first vectors may be stored.
                 told = zip(texts, rows, strict=False)
                 self._sentences.update((text, row.copy()) for text, row in told if text in wanted)
 
     async def slips_among(self, unknown: Sequence[str]) -> list[str]:
-        """Those that are no word of the language: the encoder's vocabulary has its common words in one piece.
+        """Return the words that are not common in the language: the encoder splits them into several tokens.
 
-        All of them when the encoder does not answer.
+        Return all of them if the encoder fails.
         """
         if not unknown:
             return []
@@ -114,13 +114,13 @@ class Similarity:
         return [word for word, count in zip(unknown, pieces, strict=True) if count > 1]
 
     async def _vectors(self, listed: Sequence[str]) -> "Vectors":
-        """Return the vectors, (n, dimension), of sentences, most of which were met before."""
+        """Return the vectors of sentences, with shape (n, dimension). Most are in the cache."""
         import numpy as np
 
-        # Held on to: what others ask for meanwhile may push out of the cache what was there.
+        # Keep references: concurrent calls may evict entries from the cache.
         found = {text: self._sentences[text] for text in listed if text in self._sentences}
-        # Of like length together, since a batch is as wide as its longest text; the longest first, so that what is left
-        # for the end is short, and the cores end together.
+        # Batch by length, since a batch is padded to its longest text. Longest first, so that the last batches are
+        # short and all cores finish together.
         fresh = sorted({text for text in listed if text not in found}, key=lambda text: (-len(text), text))
 
         async def encode(some: Sequence[str]) -> None:
@@ -129,7 +129,7 @@ class Similarity:
             self._sentences.update(encoded)
 
         try:
-            async with asyncio.TaskGroup() as group:  # together: the encoder knows how many cores there are for them
+            async with asyncio.TaskGroup() as group:  # concurrently: the encoder limits the number of cores
                 for start in range(0, len(fresh), _SENTENCES_AT_ONCE):
                     group.create_task(encode(fresh[start : start + _SENTENCES_AT_ONCE]))
         except BaseExceptionGroup as failures:
@@ -138,42 +138,42 @@ class Similarity:
 
 
 class Weigher:
-    """Weighs the units of passages by their log odds to answer."""
+    """Scorer of units by their log odds to answer."""
 
     def __init__(self, encoder: Encoder, reader: AnswerReader | None, known: KnownVectors | None) -> None:
-        """Compare sentences with this encoder, but for those whose vectors are ``known``."""
+        """Encode sentences with this encoder, except those with ``known`` vectors."""
         self._similarity = Similarity(encoder, known)
         self._reader = reader
-        # One thread: several would compete with the loop for the interpreter and be no faster.
+        # One thread: several would compete with the event loop for the GIL and be no faster.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="weighing")
 
     async def off_loop(
         self, compute: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs
     ) -> _Result:
-        """Compute in the thread."""
+        """Run a function in the worker thread."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: compute(*given, **named))
 
     async def weigh(
         self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence], leaning: Leaning = ALONE
     ) -> list[WeighedPassage]:
-        """Return the units of these passages by their odds for a need; the pool tells how rare a word is.
+        """Return these passages with their units scored for a need. The pool gives the rarity of words.
 
-        ``leaning`` is what it leans on in its thread. All is weighed in English.
+        ``leaning`` is its context from the thread. All texts are scored in English.
         """
         question = await self.in_words_of(need, pool)
         written = evidence
         evidence = await self.off_loop(_in_english, evidence)
         pool = await self.off_loop(_in_english, pool)
         wanted = {item.id for item in evidence}
-        # Whether a unit stands out shows only beside everything that this question found.
+        # Compare units with everything that this question found.
         found = (*evidence, *(item for item in pool if item.query and item.id not in wanted))
         asked = Words(question, rarity_of(pool))
         weighable = await self._weighable(asked, found, corrected=question != need)
         layered = is_layered(question) and known_by_name(question, pool)
-        reader = None if layered else self._reader  # what is on the way to an answer does not answer
+        reader = None if layered else self._reader  # a unit on the way to an answer does not answer
         some = weighable if reader else weighable[: len(evidence)]
         weighed = await self.off_loop(answer_odds.weigh_units, asked, pool, weighable, some, layered=layered)
-        if reader:  # of everything that was found: a later search reads what comes before the least likely of a former
+        if reader:  # read from all found units, also those of earlier searches
             weighed = (await read_best(reader, question, weighed, leaning.typed))[: len(evidence)]
         weighed = await self.off_loop(adjusted, question, lean(weighed, leaning.titles), pool)
         return other_languages.as_written(weighed, written)
@@ -193,7 +193,7 @@ class Weigher:
         return weighable
 
     async def in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
-        """Put a question in English, with its slips put right by the words of passages in its language."""
+        """Translate a question to English, after spelling correction with the words of passages in its language."""
         lexicon = await asyncio.to_thread(english)
         if not is_language_of(question, [item.passage.text for item in pool]):
             return english_of(question, lexicon)

@@ -1,4 +1,4 @@
-"""Whether a question asks for something that a whole table answers: its longest, cheapest, how many, all together."""
+"""Detection of questions that a whole table answers: the longest, the cheapest, how many, the sum."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from importlib import resources
 
 
 class Aggregate(Enum):
-    """What is to be done with the rows."""
+    """Operation on the rows."""
 
     MOST = auto()
     LEAST = auto()
@@ -18,7 +18,7 @@ class Aggregate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """What a figure must be: "more than 50", "at least two years". ``said`` is how the question says it."""
+    """Limit for a figure: "more than 50", "at least two years". ``said`` is the question's wording."""
 
     said: str
     figure: str
@@ -26,18 +26,18 @@ class Threshold:
     inclusive: bool
 
     def holds(self, value: float, limit: float) -> bool:
-        """Whether a value is on the right side of the limit."""
+        """Return whether a value is within the limit."""
         return (self.inclusive and value == limit) or (value > limit if self.above else value < limit)
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregation:
-    """What is asked of a table. ``column`` are words that its column may have, where the question does not say it."""
+    """Aggregation over a table. ``column`` has words that the column may have if the question does not name it."""
 
     kind: Aggregate
     column: frozenset[str] = frozenset()
-    compares: bool = False  # of the things that are named: "which is heavier, A or B?"
-    picked: str = ""  # what stands right after the word that asks: "theatre set" in "most expensive theatre set"
+    compares: bool = False  # whether it compares named things: "which is heavier, A or B?"
+    picked: str = ""  # words after the superlative: "theatre set" in "most expensive theatre set"
 
 
 def _superlatives() -> Iterator[tuple[Aggregate, re.Pattern[str], frozenset[str]]]:
@@ -63,16 +63,16 @@ _SUM = re.compile(
     r"(?:two|three|four|five|six|seven|eight|nine|ten|\d+)\b",  # "to man all six stations"
     re.IGNORECASE,
 )
-_ADDED = re.compile(  # what only says that it is added up
+_ADDED = re.compile(  # words that only ask for a sum
     r"\b(?:all ?together|altogether|together|in total|in all|total(?:s|led)?(?: of)?|sum(?: of)?|combined|added up"
     r"|(?:(?:over|across|of|in|to|on) )?all (?:of )?(?:the |our |your )?"
     r"(?:two|three|four|five|six|seven|eight|nine|ten|\d+)?|(?:over|across) all)\b",
     re.IGNORECASE,
 )
-COUNTED = re.compile(  # not the number of a telephone, which somebody has
+COUNTED = re.compile(  # not "the number of his telephone"
     r"\bhow many\b|\bnumber of\b(?! (?:his|her|their|my|our|your|the|an?)\b)|\bcount\b", re.IGNORECASE
 )
-_STOCK = frozenset({"stock", "quantity", "qty"})  # a column of how many there are, whatever the question calls it
+_STOCK = frozenset({"stock", "quantity", "qty"})  # names of a quantity column, independent of the question's words
 _COMPARATIVE = re.compile(r"\b\w+er\b|\bmore\b|\bless\b", re.IGNORECASE)
 _FIXED = re.compile(
     r"\bat (?:the )?(?:most|least)\b|\bthe (?:latest|most recent|current)\b(?= \w+ (?:say|of))", re.IGNORECASE
@@ -105,7 +105,7 @@ _LACKING = re.compile(
 
 
 def threshold_of(question: str) -> Threshold | None:
-    """Return the limit that the rows which are asked for keep: "which sites have more than 50 beds?"."""
+    """Return the limit for the wanted rows: "which sites have more than 50 beds?"."""
     found = _THRESHOLD.search(question) if _PICKS.match(question) else None
     if found is None:
         return None
@@ -114,18 +114,18 @@ def threshold_of(question: str) -> Threshold | None:
 
 
 def without_sum(question: str) -> str:
-    """Return the question without what says only that something is added up: "in total", "over all four"."""
+    """Return the question without words that only ask for a sum: "in total", "over all four"."""
     return _ADDED.sub(" ", question)
 
 
 def lists_rows(question: str) -> bool:
-    """Whether all things of a kind are asked for, which a table may list in its rows."""
+    """Return whether the question asks for all things of a kind, which a table may list."""
     asks = _LISTS.match(question) or _LACKING.match(question)
     return bool(asks) and aggregation_of(question) is None
 
 
 def aggregation_of(question: str) -> Aggregation | None:
-    """Return what a question asks of a whole table; None for most."""
+    """Return the aggregation that a question asks for, or None for most questions."""
     bare = _FIXED.sub(" ", question)
     if threshold_of(question):
         return Aggregation(Aggregate.COUNT)
@@ -135,6 +135,6 @@ def aggregation_of(question: str) -> Aggregation | None:
         if (found := pattern.search(bare)) and _ASKS.search(bare):
             compares = bool(_COMPARATIVE.fullmatch(found.group().split()[0])) or " or " in bare
             picked = bare[found.end() :].strip(" ?.!")
-            # "the longest I may keep it" asks for a rule, not for a row
+            # "the longest I may keep it" asks for a rule, not a row
             return None if _ONESELF.match(picked) else Aggregation(kind, column, compares, picked)
     return Aggregation(Aggregate.COUNT) if COUNTED.search(bare) and not _ALLOWED.search(bare) else None

@@ -1,6 +1,6 @@
-"""What kind of answer a question asks for, and how well a text holds it: an amount, a date, a person, steps, a reason.
+"""Answer type of a question (amount, date, person, steps, reason) and how well a text has it.
 
-Told from words alone. Whether the text is about the question at all is left to ``units`` and the sentence vectors.
+Only words decide. ``units`` and the sentence vectors decide whether the text is about the question at all.
 """
 
 import re
@@ -22,7 +22,7 @@ _AMOUNT = re.compile(
 _DURATION = re.compile(
     rf"\b{_COUNTED}[ -](?:[a-z]+[ -])?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|nights?|quarters?)\b"
     r"|\b(?:at once|immediately|forever|the same day|next (?:working )?(?:day|morning))\b"
-    r"|(?<![\w.])\d+ ?(?:ms|s|min|h|hrs?|d|wks?|y|yrs?)\b",  # as settings have them: "400d", "30 s"
+    r"|(?<![\w.])\d+ ?(?:ms|s|min|h|hrs?|d|wks?|y|yrs?)\b",  # as in settings: "400d", "30 s"
     re.IGNORECASE,
 )
 _HOUR = (
@@ -48,7 +48,7 @@ _MONEY = re.compile(
 )
 _DEGREES = re.compile(r"[−-]\d|\d\s?°|\d ?[CFK]\b|\bdegrees?\b|\b(?:freezing point|room temperature)\b", re.IGNORECASE)
 _NETWORK = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b|https?://|(?<!\S)[^\s@]+@[^\s@.]+\.\S")
-_PERSON = re.compile(  # not a part of an organisation, nor a word that opens a sentence
+_PERSON = re.compile(  # not a department, and not a word that starts a sentence
     r"(?<![\w’'])(?!(?:The|Team|Head|Chief|Finance|Security|Customer|Company|Support|Sales|Product|Severity|In|On|At"
     r"|For|If|An|Our|Your|This|That|Every|Each|When|After|Before|No|Tell|Ask|Up|Above|Below)\b)"
     r"[A-Z][a-z][\w’'-]*(?: (?:[A-Z]\.|de|van|von|der|la))* [A-Z][a-z][\w-]*\b(?!['’]s)"
@@ -95,7 +95,7 @@ _REASON = re.compile(
 )
 _PLACE = re.compile(r"\b(?:in|at|on|near|under|from|to|inside|within)\s+(?:the\s+)?[A-Z#/`*]")
 Pattern = re.Pattern[str]
-# A question word that asks, not one that joins: "what happens when …", "the person who …" ask for no date or person.
+# A question word that asks, unlike a conjunction or relative pronoun: "what happens when …", "the person who …".
 _ASKING = (
     r"(?:^|[,;:.?!–—-]\s*|\b(?:and|or|but|since|until|till|from|by|about|exactly|tell me|know|ask|to|for|of|with)\s+)"
 )
@@ -103,9 +103,9 @@ _ASKING = (
 
 @dataclass(frozen=True, slots=True)
 class AnswerType:
-    """What a question of this kind looks like, and what says it: each pattern with how well it fits.
+    """Answer type: a pattern for its questions, and patterns for its answers with their fit in [0, 1].
 
-    ``strict``: a text without any of it does not answer.
+    If ``strict``, a text without any match does not answer.
     """
 
     asked: Pattern
@@ -171,12 +171,12 @@ NEUTRAL = 0.5
 
 @lru_cache(maxsize=256)
 def kind_asked(question: str) -> AnswerType:
-    """Return the kind of answer that a question asks for; ``_NOTHING`` where it is nothing particular."""
+    """Return the answer type of a question, or ``_NOTHING`` if it has none."""
     return next((kind for kind in _KINDS if kind.asked.search(question)), _NOTHING)
 
 
 def fits(question: str, text: str) -> float:
-    """How well a text holds the kind of thing that is asked for, in [0, 1]; 0.5 when nothing particular is."""
+    """Return how well a text has the question's answer type, in [0, 1]. 0.5 if it has none."""
     kind = kind_asked(question)
     if not kind.said:
         return NEUTRAL
@@ -184,27 +184,27 @@ def fits(question: str, text: str) -> float:
 
 
 def denies(text: str) -> bool:
-    """Whether a text says that there is none of something, or that somebody has none."""
+    """Return whether a text says that there is none of something."""
     return bool(_DENIED.search(text))
 
 
 def asks_for_steps(question: str) -> bool:
-    """Whether a way of doing something is asked for."""
+    """Return whether the question asks how to do something."""
     return kind_asked(question).said[:1] == ((_TOLD_TO, 1.0),)
 
 
 def tells_what_to_do(text: str) -> bool:
-    """Whether a text tells a step: "Open the settings …", "3. The list"."""
+    """Return whether a text is a step: "Open the settings …", "3. The list"."""
     return bool(_TOLD_TO.search(text) or _NUMBERED.search(text))
 
 
 def is_strict(question: str) -> bool:
-    """Whether a text that holds nothing of the kind asked for is no answer: "how long" without any time."""
+    """Return whether an answer must have the answer type: "how long" needs a time."""
     return kind_asked(question).strict
 
 
 def lacks(question: str, text: str) -> bool:
-    """Whether a text cannot answer, since it has nothing of the kind that is asked for."""
+    """Return whether a text cannot answer because it misses the answer type."""
     return is_strict(question) and fits(question, text) < NEUTRAL
 
 
@@ -217,7 +217,7 @@ _OF_DOCUMENT = re.compile(
 
 
 def asks_of_document(question: str) -> bool:
-    """Whether it may ask what a document says of itself: who keeps it, when it was reviewed, from when it holds."""
+    """Return whether the question may be about a document itself: its owner, review or validity."""
     return bool(_OF_DOCUMENT.search(question))
 
 
@@ -230,7 +230,7 @@ _BROAD = re.compile(
 
 
 def is_broad(question: str) -> bool:
-    """Whether a whole section may be the answer: a way of doing something, what something is, a bare topic."""
+    """Return whether a whole section may be the answer: how to do something, what something is, a bare topic."""
     return not is_strict(question) and bool(_BROAD.match(question))
 
 
@@ -244,19 +244,19 @@ _THINGS = (
     re.compile(rf"\bhow many\s+{_NOUNS}", re.IGNORECASE),
     re.compile(rf"\b(?:which|what(?:['’]?s)?)\s+(?:(?:is|are|was|were)\s+)?{_ARTICLE}{_NOUNS}", re.IGNORECASE),
 )
-_NO_NOUN = re.compile(  # what no column is called by, or what another rule looks for: a price, a person, a time
+_NO_NOUN = re.compile(  # words that name no column, or that another rule handles: prices, people, times
     r"\b(?:responsible|charge|prices?|costs?|fees?|kinds?|sorts?|types?|differences?|wrong|ways?|matter|happen\w*"
     r"|(?:second|minute|hour|day|week|month|year|time)s|people|persons?|new|current|last|next|first|\w+ed|\w+est)\b",
     re.IGNORECASE,
 )
-_TO_PLURAL = re.compile(r"^.*?\b\w+[^s\W]s\b")  # what follows it is a verb: "passengers travel"
+_TO_PLURAL = re.compile(r"^.*?\b\w+[^s\W]s\b")  # a verb follows it: "passengers travel"
 
 
 @lru_cache(maxsize=256)
 def thing_asked(question: str) -> tuple[str, ...]:
-    """Return the stems of what is asked for by name: "lifeboats" in "how many lifeboats has she?".
+    """Return the stems of the wanted thing: "lifeboats" in "how many lifeboats has she?".
 
-    Without it a text that has all the rest is no answer. Empty where no thing is named.
+    A text without it is not an answer, even if it has all other words. Empty if no thing is named.
     """
     if found := next(filter(None, (pattern.search(question) for pattern in _THINGS)), None):
         said = _NO_NOUN.sub(" ", found[1])

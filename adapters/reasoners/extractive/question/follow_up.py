@@ -1,8 +1,7 @@
-"""Follow-ups: a question that leans on its thread becomes one to search for; any other stays as it is.
+"""Resolution of follow-ups: a question that depends on its thread becomes self-contained. Others stay unchanged.
 
-A fragment goes into the question before it ("and blinking amber?"), a pronoun or a few words get the topic of that
-question. What is put in may be wrong, so ``evidence.reading`` also reads the question as it was typed, and behind the
-question before it.
+A fragment is inserted into the question before it ("and blinking amber?"). A pronoun or a few words get the topic of
+that question. That may be wrong, so ``evidence.reading`` also reads the question as typed and without the topic.
 """
 
 import re
@@ -13,10 +12,10 @@ from adapters.reasoners.extractive.question.names import PRONOUNS, QUESTION_WORD
 from core.model.conversation import Exchange
 from core.model.text import STOPWORDS, content_words, stem, words
 
-_FEW = 1  # content words of a question that leaves out what it is about
-_LONGEST = 4  # content words of a fragment; more is a question of its own
+_FEW = 1  # content words of a question without its own topic
+_LONGEST = 4  # content words of a fragment; more make a question
 _TOPIC = 4  # words
-_ENOUGH_BEFORE = 3  # content words before a pronoun: it looks back inside the question
+_ENOUGH_BEFORE = 3  # content words before a pronoun, which then refers to the question itself
 
 LEADING = re.compile(
     r"^(?:(?:and|but|so|also|then|or|plus)\b[\s,]*)*(?:what|how)\s+about\s+|^(?:and|but|or|plus|also)\b[\s,]+",
@@ -31,7 +30,7 @@ _TAKES_BACK = re.compile(
     r"^(?:sorry|no|nope|oops|wait|not)\b|\b(?:i|i just|i actually) meant?\b|^make (?:that|it)\b", re.IGNORECASE
 )
 _NOT = re.compile(r"^not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+?)\s*(?:,|\s[–—-]\s|\bbut\b)\s*(?P<new>.+)$")
-_THE_SAME = re.compile(  # "what was it in 2025?" asks the same of another year
+_THE_SAME = re.compile(  # "what was it in 2025?" asks the same for another year
     r"^(?:what|how much|how many|how)?\s*(?:was|is|were|are)\s+(?:it|that|they|those)\s+(?=(?:in|under|on|for|at)\s)",
     re.IGNORECASE,
 )
@@ -75,21 +74,21 @@ _PALE = word_list(
 
 @dataclass(frozen=True, slots=True)
 class ResolvedQuestion:
-    """The question to search for; ``reason`` says what was put in, and is empty when nothing was.
+    """Question to search for. ``reason`` says what was filled in, and is empty if nothing was.
 
-    ``amends``: it corrects the one before it, whose answer was not what was wanted.
+    ``amends`` says that it corrects the question before it.
     """
 
     question: str
     reason: str = ""
-    stuck: bool = False  # it leans on something, and there is nothing to lean on
+    stuck: bool = False  # it depends on a thread that has nothing to refer to
     amends: bool = False
 
 
 def resolve(question: str, earlier: Sequence[Exchange]) -> ResolvedQuestion:
-    """Return the question with what it leaves out put in from the question before it."""
+    """Return the question with omitted parts filled in from the question before it."""
     if not question.isascii() and not _ASKING.search(question):
-        return ResolvedQuestion(question)  # another language: its words are not ours to move
+        return ResolvedQuestion(question)  # another language, whose words cannot be rearranged
     last = next((one for one in reversed(earlier) if content_words(one.question)), None)
     if last is None:
         leans = pronoun_in(question) or LEADING.match(question) or len(words(question)) <= 2
@@ -103,14 +102,14 @@ def resolve(question: str, earlier: Sequence[Exchange]) -> ResolvedQuestion:
 
 
 def resolve_part(part: str, former: Sequence[str]) -> ResolvedQuestion:
-    """Return a later part that says but what is asked for: "who leads the workshop, and what's the extension?"."""
+    """Return a later part with the topic added: "who leads the workshop, and what's the extension?"."""
     if len(content_words(part)) != 1 or names(part):
         return ResolvedQuestion(part)
     return _append(part, _topic_of(former[0]))
 
 
 def pronoun_in(question: str) -> re.Match[str] | None:
-    """Return the first word that stands for something outside the question."""
+    """Return the first pronoun that refers to something outside the question."""
     bare = _EMPTY_IT.sub(lambda found: "_" * len(found.group()), question)
     if found := _PRONOUN.search(bare):
         said = _FRAME.sub(" ", question[: found.start()])
@@ -119,7 +118,7 @@ def pronoun_in(question: str) -> re.Match[str] | None:
 
 
 def _fragment(question: str, *, amends: bool) -> str:
-    """Return what the question says where it is but a part of one; empty where it asks something of its own."""
+    """Return the text of a fragment. Empty if the question is complete."""
     led = amends or bool(LEADING.match(question))
     said = LEADING.sub("", question).strip().rstrip("?.! ")
     if same := _THE_SAME.match(said):
@@ -135,7 +134,7 @@ def _fragment(question: str, *, amends: bool) -> str:
 
 
 def _continue(said: str, last: str) -> str:
-    """Return the last question with the fragment in the place of its like, else behind it."""
+    """Return the last question with the fragment replacing a similar part, or appended."""
     if struck := _NOT.match(said):
         said = _ARTICLE.sub("", struck["new"])
         return re.sub(rf"\b{re.escape(struck['old'])}\b", lambda _: said, last, count=1, flags=re.IGNORECASE)
@@ -152,7 +151,7 @@ def _continue(said: str, last: str) -> str:
 
 
 def _place_of(bare: str, said: str, base: str) -> tuple[int, int] | None:
-    """Where in the question the like of a fragment stands: a number, a name, a kind of the same noun, after "for"."""
+    """Return the span of the similar part: a number, a name, a kind of the same noun, or a phrase after "for"."""
     if _NUMBER.fullmatch(bare):
         alike = [one for one in _NUMBER.finditer(base) if _form(one.group()) == _form(bare)]
         return alike[-1].span() if len(alike) == 1 else None
@@ -177,7 +176,7 @@ def _form(number: str) -> str:
 
 
 def _with_topic(question: str, last: Exchange) -> ResolvedQuestion:
-    """Put the last question's topic in place of a pronoun, or behind a question that hardly says anything."""
+    """Replace a pronoun by the last question's topic, or append the topic to a very short question."""
     pronoun = pronoun_in(question)
     if pronoun and _PERSON.fullmatch(pronoun.group()):
         told = (one for text in (last.question, last.answer) for one in _FULL_NAME.findall(text))
@@ -195,7 +194,7 @@ def _with_topic(question: str, last: Exchange) -> ResolvedQuestion:
 
 
 def _topic_of(question: str) -> str:
-    """Return what a question is about: what was put behind it, its names, else its longest run of telling words."""
+    """Return the topic of a question: an appended topic, its names, or its longest run of content words."""
     if put := _PUT_BEHIND.search(question):
         return put[1]
     if named := names(question):
@@ -210,7 +209,7 @@ def _topic_of(question: str) -> str:
 
 
 def _replace(question: str, pronoun: re.Match[str], topic: str, said: str = "") -> ResolvedQuestion:
-    """Return the pronoun as the topic, with the article that it has where it was ``said``."""
+    """Replace the pronoun by the topic, with the article that the topic has in ``said``."""
     note = f"“{pronoun.group()}” read as {topic}"
     if article := re.search(rf"\b(?:the|our|my) (?={re.escape(topic)}\b)", said, re.IGNORECASE):
         topic = f"{article.group().lower()}{topic}"

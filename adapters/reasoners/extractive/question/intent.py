@@ -1,6 +1,6 @@
-"""What a message asks for before any search: small talk, the conversation, what there is to read, or the documents.
+"""Intent of a message before any search: small talk, the conversation, a list of documents, or a question.
 
-Takes the padding off a question and parts it into its needs. Resolving what a follow-up leans on is ``follow_up``'s.
+The module also removes padding from a question and splits it into needs. ``follow_up`` resolves follow-ups.
 """
 
 import re
@@ -18,7 +18,7 @@ from core.model.text import content_words, words
 
 
 class Intent(Enum):
-    """What a message is, beside a question about the documents."""
+    """Kind of a message that is not a question about the documents."""
 
     GREETING = auto()
     THANKS = auto()
@@ -38,7 +38,7 @@ class Intent(Enum):
     MORE = auto()
 
 
-_OF_THREAD = frozenset(  # these need a thread to speak of
+_OF_THREAD = frozenset(  # these need a thread
     {
         Intent.LAST_QUESTION,
         Intent.RECAP,
@@ -52,7 +52,7 @@ _OF_THREAD = frozenset(  # these need a thread to speak of
 )
 _FILLING = word_list("please pls team everyone everybody folks guys just so and me us there for") | {"bot", "footnote"}
 _ASKED_TO = re.compile(r"^(?:can|could|would) (?:you|u) ")
-# Thanks with a few kind words; a question after it is another matter.
+# Thanks with a few kind words, but without a question.
 _THANKFUL = re.compile(
     r"(?:(?:ok|okay|great|perfect|cool|nice|super|awesome|got it)[ ,!.]+)*(?:many |vielen |besten |tausend |muchas )?"
     r"(?:thanks|thank you|thank u|thx|ty|cheers|danke|dank|merci|gracias|much appreciated|appreciated?)\b"
@@ -63,7 +63,7 @@ _GREETING = (
     r"(?:hi+|hiya|hello+|hey+|howdy|greetings|good (?:morning|afternoon|evening|day))(?:[ ,]+\w+(?=[,!.:;–—-]))?"
 )
 _MAY = r"(?:can|could|would|will|do|does|did) (?:you|u|anyone|anybody|someone|somebody)(?: (?:please|pls|also))*"
-# Padding around a question, taken off the front again and again until nothing more goes.
+# Padding in front of a question, removed repeatedly until nothing matches.
 _PADDING = re.compile(
     rf"^(?:{_GREETING}(?=[\s,!.:;–—-])|@\w+|(?:dear|hey|hello|hi) (?:footnote|team|all|everyone|there|folks|colleagues)"
     r"|(?:sorry|excuse me)(?: (?:to|for) (?:bother|ask)\w*[\w ]{0,20}(?=[,.!:;]))?"
@@ -86,7 +86,7 @@ _TAIL = re.compile(
     r"[\s.!]*(\?*)[\s.!]*$",
     re.IGNORECASE,
 )
-_WIDE = re.compile(r"[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]+")  # letters and digits as wide as a sign
+_WIDE = re.compile(r"[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]+")  # full-width letters and digits
 _EMOJI = re.compile(r":[a-z0-9_+-]{2,30}:|[\U0001F300-\U0001FAFF☀-➿️]")
 _SOURCES_FIRST = re.compile(
     r"\b(?:(?:show|give|list|send|find|get) (?:me |us )?(?:all |only |just )?(?:the |your |some |any )*"
@@ -152,30 +152,30 @@ _OF_BASE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QuestionParts:
-    """A message without its padding. ``needs`` parts it into at most three questions; one need is the question."""
+    """A message without its padding. ``needs`` has its one to three separate questions."""
 
     question: str
     needs: tuple[str, ...]
     sources_first: bool = False
-    lists_documents: bool = False  # it wants to know which documents there are on its topic
+    lists_documents: bool = False  # it asks which documents there are on its topic
 
 
 @lru_cache(maxsize=1)
 def _small_talk() -> Mapping[str, Intent]:
-    """Return what each phrase is, without its filling words."""
+    """Return the intent of each phrase. Keys have no filler words."""
     listed = resources.files(__package__).joinpath("dictionaries", "small_talk.tsv").read_text("utf-8")
     lines = (line.split("\t") for line in listed.splitlines() if not line.startswith("#"))
     return {_core(phrase): Intent[kind] for kind, phrases in lines for phrase in phrases.split("|")}
 
 
 def _core(phrase: str) -> str:
-    """Return the words of a phrase, in lower case, without those that only fill it."""
+    """Return the words of a phrase in lower case without filler words."""
     said = [word.casefold().replace("'", "") for word in words(_ASKED_TO.sub("", phrase.casefold()))]
     return " ".join(word for word in said if word not in _FILLING) or " ".join(said)
 
 
 def kind_of(message: str, *, in_thread: bool) -> Intent | None:
-    """Return what the whole message is, when it is no question about the documents."""
+    """Return the intent of a message, or None if it is a question about the documents."""
     bare = _bare(message)
     if not bare:
         return Intent.GREETING if not in_thread else Intent.ACKNOWLEDGED
@@ -186,7 +186,7 @@ def kind_of(message: str, *, in_thread: bool) -> Intent | None:
 
 
 def overview_of(message: str, bases: Collection[str]) -> Overview | None:
-    """Return what there is to read, where the message asks for that: of the base it names, or of all."""
+    """Return the plan to list documents, of the named base or of all, if the message asks for that."""
     for bare in (_bare(message), _strip_front(_bare(message))):
         if (found := _OF_BASE.fullmatch(bare)) and (base := _base_in_question(found["base"], bases)):
             return Overview(base, "it asks what a knowledge base holds")
@@ -196,7 +196,7 @@ def overview_of(message: str, bases: Collection[str]) -> Overview | None:
 
 
 def _base_in_question(said: str, bases: Collection[str]) -> str:
-    """Return the base that is meant, whatever its case and joints: "release notes" for release-notes."""
+    """Return the named base, ignoring case and separators: "release notes" for release-notes."""
     return next((base for base in bases if _join_words(base) == _join_words(said)), "")
 
 
@@ -210,7 +210,7 @@ def _bare(message: str) -> str:
 
 
 def split_question(message: str) -> QuestionParts:
-    """Return the question in a message, in at most three parts, and whether its sources are wanted first."""
+    """Return the question in a message, in at most three parts, and whether it asks for sources first."""
     message = unicodedata.normalize("NFC", message.encode("utf-8", "ignore").decode())  # without lone surrogates
     message = _WIDE.sub(lambda found: unicodedata.normalize("NFKC", found.group()), message)
     text = _without_capitals(" ".join(_EMOJI.sub(" ", message).split()))
@@ -226,7 +226,7 @@ def split_question(message: str) -> QuestionParts:
 
 
 def _without_capitals(message: str) -> str:
-    """Put a message that is all in capitals in lower case, since capitals are read as names; codes stay."""
+    """Lower-case a message in capitals, since capitals would count as names. Codes stay."""
     if not message.isupper() or len(words(message)) < _CAPITALS:
         return message
     lower = " ".join(word if re.search(r"\d", word) else word.lower() for word in message.split())
@@ -242,7 +242,7 @@ def _strip_front(text: str) -> str:
 
 
 def _trim(message: str) -> str:
-    """Return the message without greeting, thanks and politeness; as it was when nothing would remain."""
+    """Return the message without greeting, thanks and politeness. Unchanged if nothing would remain."""
     text = _strip_front(message)
     while (cut := _TAIL.sub(r"\1", text, count=1).strip()) != text and words(cut):
         text = cut

@@ -7,7 +7,7 @@ from core.model.text import STOPWORDS
 
 
 def word_list(text: str) -> frozenset[str]:
-    """Return the words of a text that lists them."""
+    """Return the words of a whitespace-separated list."""
     return frozenset(text.split())
 
 
@@ -58,7 +58,7 @@ def _opens_name(found: tuple[str, ...], at: int) -> bool:
         return False
     if at and found[at - 1] not in _SENTENCE_END:
         return True
-    # The first word of a sentence is capitalised anyway: a name only with another capital inside or after it.
+    # The first word of a sentence is always capitalised. It is a name only with another capital in it or after it.
     return any(c.isupper() or c.isdigit() for c in token[1:]) or (at + 1 < len(found) and _capital(found[at + 1]))
 
 

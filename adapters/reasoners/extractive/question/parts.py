@@ -1,7 +1,7 @@
-"""The parts of a question that are searched for one by one: several questions, and the sides of a comparison.
+"""Parts of a question that are searched separately: several questions, and the sides of a comparison.
 
 "What is the limit and who raises it?", "compare Depot, Fleet and Spark", "the rules for lorries and for vans", "rent in
-2024 or 2026". Sides are parted only where they stand in one place of the question, so that each can stand there alone.
+2024 or 2026". Sides are only split if they are in one place of the question, so that each can replace the pair there.
 """
 
 import re
@@ -58,7 +58,7 @@ _NOTHING_MORE = frozenset(content_words("difference differ compare comparison wh
 
 
 def needs_in(question: str) -> tuple[str, ...]:
-    """Return the question, or its two or three unrelated parts, each with what it needs to stand alone."""
+    """Return the question, or its two or three unrelated parts."""
     pieces = [piece.strip(" ,;") for piece in _JOINT.split(question)]
     pieces = [_POLITE.sub("", piece) for piece in pieces if words(piece)]
     questions = [piece for piece in pieces if _QUESTION.match(piece) and content_words(piece)]
@@ -66,12 +66,12 @@ def needs_in(question: str) -> tuple[str, ...]:
         return (question,)
     leans = any(_LEANING.search(piece) for piece in questions[1:])
     if leans and len(content_words(questions[0])) < _OF_ITS_OWN:
-        return (question,)  # the later part speaks of the former: one need
+        return (question,)  # the later part refers to the former, so they are one need
     return tuple(f"{piece.rstrip('?')}?" for piece in questions[:_MOST])
 
 
 def sides_of(question: str) -> tuple[str, ...]:
-    """Return a question for each side of what is compared; none where it compares nothing."""
+    """Return a question for each side of a comparison. Empty without a comparison."""
     bare = question.strip().rstrip("?.! ")
     if found := _COMPARE.match(bare):
         sides = [one for one in re.split(r",\s*(?:and\s+)?|\s+(?:and|with|to|vs\.?)\s+", found["sides"]) if words(one)]

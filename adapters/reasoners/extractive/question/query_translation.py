@@ -1,9 +1,9 @@
-"""A question in another language than the documents, put into English word by word with a bilingual dictionary.
+"""Word-by-word translation of questions to English with bilingual dictionaries.
 
-Dictionary-based query translation: the order of the words stays, which retrieval does not mind and the reader of
-answers bears; a word that the dictionary lacks stays as it is, being mostly a name, a code or alike in both languages.
-The dictionaries are this project's own, of some thousand everyday words of work each: lines of ``word<TAB>English``,
-where the word may be several ("wie viele") and the English empty (an article that a question does without).
+Word order mostly stays, which retrieval and the answer reader tolerate. Words without an entry stay, since most are
+names, codes or the same in both languages. The dictionaries are this project's own, with some thousand everyday work
+words each. A line is ``word<TAB>English``. The entry may have several words ("wie viele"), and the English may be empty
+(an article).
 """
 
 import re
@@ -22,26 +22,26 @@ LANGUAGES = frozenset(_STEMMERS)  # with a dictionary
 _TOKEN = re.compile(r"[^\W_]+['’]|[^\W_]+(?:[-._]+[^\W_]+)*|\s+|.", re.DOTALL)  # "l'équipe" is two words
 _INVERTED = re.compile(r"(?<=\w)-(?:t-)?(?:je|tu|il|elle|on|nous|vous|ils|elles)$")  # "ferme-t-on"
 _OPENING = "¿¡"
-_MARKS = '#*_"“„«(-|>'  # before the first word of a sentence
+_MARKS = '#*_"“„«(-|>'  # may precede the first word of a sentence
 _STOPS = ".!?:"
 _ELIDED = "'’"
-_SOME = 0.25  # of the texts in the question's language: it may well be answered in it
+_SOME = 0.25  # share of texts in the question's language that makes an answer in it likely
 _LONGEST = 5  # words of an entry
-_LONGEST_SENSE = 3  # words of what an entry says in English
-_SENSES = 4  # words that one English word may be
+_LONGEST_SENSE = 3  # words of an entry's English
+_SENSES = 4  # translations of one English word
 _SHORTEST_PART = 3  # letters of a part of a compound
-# "Who is for the planner responsible?": what somebody is stands last in German.
+# "Who is for the planner responsible?": German puts the predicate last.
 _PUT_LAST = re.compile(
     r"\b(?P<be>is|are|was|were) (?P<whom>(?:for|of|with) .+) (?P<what>responsible|in charge)(?=\W*$)"
 )
-# "If my laptop stolen is", "must expenses sent are": so are a participle and its verb.
+# "If my laptop stolen is", "must expenses sent are": German also puts a participle and its verb last.
 _PASSIVE_LAST = re.compile(r"\b(?P<done>[a-z]+(?:ed|en|nt|ft|pt|de)) (?P<be>is|are)(?=\W*$)")
 _MODAL = re.compile(r"\b(?:must|may|can|should)\b")
-# What German parts from a verb: "findet … statt".
+# Separable prefixes of German verbs: "findet … statt".
 _PREFIXES = frozenset(words("ab an auf aus bei ein fest frei los mit nach statt teil vor weg weiter zu zurück"))
 _LINKS = ("", "s", "n", "en", "es", "er", "e")  # between the parts of a German compound
 _ABOUT_NUMBER = re.compile(r"\babout (?=[€$£]?\d)")  # "über 2000 Euro"
-# Endings of words that came to English from Latin: what is left, without accents, is mostly the English word.
+# Endings of Latin cognates and their English endings.
 _COGNATES = {
     "fr": (("ités", "ities"), ("ité", "ity"), ("iques", "ic"), ("ique", "ic"), ("ières", "ar"),
            ("ière", "ar"), ("iers", "ar"), ("ier", "ar"), ("aires", "ary"), ("aire", "ary"), ("eurs", "ors"),
@@ -53,29 +53,29 @@ _COGNATES = {
     "de": (("ungen", "ations"), ("ung", "ation"), ("ität", "ity"), ("isch", "ic"), ("ierung", "ation"),
            ("ieren", "ate"), ("ie", "y"), ("en", "s"), ("e", "")),
 }  # fmt: skip
-_COGNATE = 5  # letters; of shorter words too many are other words in English
+_COGNATE = 5  # letters; too many shorter words are different words in English
 
 
 _NO_LEXICON = NoLexicon()
 
 
 def is_language_of(question: str, texts: Iterable[str]) -> bool:
-    """Whether a question is in the language of some of these texts, so that their words may put its slips right."""
+    """Return whether some of these texts are in the question's language, so that they can correct its spelling."""
     language = language_of(question)
     found = [language_of(text) for text in texts]
     return language not in LANGUAGES or found.count(language) >= max(1, _SOME * len(found))
 
 
 def english_of(question: str, lexicon: Lexicon = _NO_LEXICON) -> str:
-    """Return the question in English; as it is where its language has no dictionary. ``lexicon`` confirms cognates."""
+    """Return the question in English, or unchanged without a dictionary. ``lexicon`` confirms cognates."""
     language = language_of(question)
     return dictionary_of(language).translate(question, lexicon) if language in LANGUAGES else question
 
 
 def foreign_words_of(question: str, language: str) -> str:
-    """Return the words of an English question that carry meaning, in another language as far as they are known there.
+    """Return the content words of an English question in another language.
 
-    Not a sentence: each word as all that may be meant by it, for a search. Nothing where none is known.
+    The result is a list of all likely translations for a search, not a sentence. Empty if no word is known.
     """
     meant = _foreign_words(language)
     wanted = [(stems[0], word) for word in words(question) if (stems := content_words(word))]
@@ -91,7 +91,7 @@ def foreign_words_of(question: str, language: str) -> str:
     return " ".join(said) if known else ""
 
 
-# Below an answer in the documents' language: what was read of the question, so that a person sees where it went wrong.
+# Note below an answer with the translated question, so that a person can see translation errors.
 _NOTES = {
     "de": "Die Dokumente sind auf Englisch. Die Frage habe ich Wort für Wort gelesen als: “{}”.\n\n",
     "fr": "Les documents sont en anglais. J'ai lu la question mot à mot ainsi : “{}”.\n\n",
@@ -100,23 +100,23 @@ _NOTES = {
 
 
 def note_of_translation(asked: str, read: str) -> str:
-    """Return what to say below an answer whose question was translated: what it was read as. Else nothing."""
+    """Return the note with the translated question. Empty if it was not translated."""
     language = language_of(asked)
     return _NOTES[language].format(read) if language in _NOTES and language_of(read) != language else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Dictionary:
-    """Entries of one language: as they are written, in lower case, and by the Snowball stems of single words."""
+    """Dictionary of one language: entries in lower case, and single words by their Snowball stems."""
 
     language: str
     entries: Mapping[str, str]
     stems: Mapping[str, str]
 
     def translate(self, text: str, lexicon: Lexicon = _NO_LEXICON) -> str:
-        """Every word, or the longest run of words with an entry, in English; the rest as it stands.
+        """Translate the longest runs of words with an entry. Other words stay.
 
-        A word without an entry may be an English one with another ending, where the lexicon knows that.
+        A word without an entry may be a cognate that the lexicon knows.
         """
         tokens = [token for token in _TOKEN.findall(text) if not token.isspace() and token not in _OPENING]
         if self.language == "de":
@@ -142,7 +142,7 @@ class Dictionary:
         return _PUT_LAST.sub(r"\g<be> \g<what> \g<whom>", _ABOUT_NUMBER.sub("above ", put))
 
     def _with_prefix_at_verb(self, tokens: Sequence[str]) -> list[str]:
-        """Return the prefix that German puts last, behind its verb, where the two are an entry: "findet … statt"."""
+        """Move a German prefix at the end behind its verb, if both together are an entry: "findet … statt"."""
         last = next((at for at in range(len(tokens) - 1, -1, -1) if tokens[at][0].isalnum()), 0)
         for at in range(last - 1 if tokens[last] in _PREFIXES else 0):
             if _key((tokens[at], tokens[last])) in self.entries:
@@ -150,7 +150,7 @@ class Dictionary:
         return list(tokens)
 
     def _cognate(self, word: str, lexicon: Lexicon) -> str:
-        """Return the English word of the same root: "excepción" is "exception". The word itself where none is known."""
+        """Return the English cognate ("exception" for "excepción"), or the word itself if none is known."""
         if len(word) < _COGNATE:
             return word
         readings = [_without_accents(word)]
@@ -160,11 +160,11 @@ class Dictionary:
         return next((one for one in readings if lexicon.knows(one)), word)
 
     def gloss(self, text: str) -> str:
-        """Every word in English where it stands, and all between as it is: a passage keeps its lines and figures."""
+        """Translate every word in place. Line breaks, figures and punctuation stay."""
         pieces = _TOKEN.findall(text)
         said: list[str] = []
-        opens = True  # a sentence, whose first word keeps its capital, or leaves it to the next where it has no English
-        name = False  # the word before is one that stays, with a capital: "Mareike Thoms"
+        opens = True  # at the start of a sentence: capitalise the next translated word
+        name = False  # the word before is a kept, capitalised word: "Mareike Thoms"
         at = 0
         while at < len(pieces):
             piece = pieces[at]
@@ -187,7 +187,7 @@ class Dictionary:
         return "".join(said)
 
     def _longest_run(self, tokens: Sequence[str]) -> tuple[int, str]:
-        """Return the longest run of words with one space between them that has an entry, in tokens, and its English."""
+        """Return the length in tokens of the longest run of words with an entry, and its English."""
         run = list(tokens[: 2 * _LONGEST - 1])
         spaces = run[1::2]
         far = next((at for at, space in enumerate(spaces) if space != " "), len(spaces))
@@ -214,7 +214,7 @@ class Dictionary:
         return token if known is None else known
 
     def _known(self, word: str) -> str | None:
-        for form in (word, _without_accents(word)):  # typed without them, as in the stems of the entries
+        for form in (word, _without_accents(word)):  # typed without accents, like the stems of the entries
             english = self.entries.get(form)
             if english is None and len(form) > 1:
                 english = self.stems.get(_stem(self.language, form))
@@ -223,7 +223,7 @@ class Dictionary:
         return None
 
     def _parts(self, word: str) -> str | None:
-        """Return a German compound by its parts, the longest first part that leaves a known rest: "Urlaubs-tage"."""
+        """Translate a German compound by its parts, with the longest possible first part: "Urlaubs-tage"."""
         for end in range(len(word) - _SHORTEST_PART, _SHORTEST_PART - 1, -1):
             first = self._first_part(word[:end])
             rest = self._known(word[end:]) or self._parts(word[end:])
@@ -238,7 +238,7 @@ class Dictionary:
 
 @lru_cache(maxsize=len(_STEMMERS))
 def dictionary_of(language: str) -> Dictionary:
-    """Return the dictionary of a language that questions are translated from, read once (a few milliseconds)."""
+    """Return the dictionary of a language. Loading takes a few milliseconds, and it is cached."""
     listed = resources.files("adapters.reasoners.extractive.question").joinpath("dictionaries", f"{language}.tsv")
     entries: dict[str, str] = {}
     for line in listed.read_text("utf-8").splitlines():
@@ -257,7 +257,7 @@ def dictionary_of(language: str) -> Dictionary:
 
 @lru_cache(maxsize=len(_STEMMERS))
 def _foreign_words(language: str) -> Mapping[tuple[str, ...], tuple[str, ...]]:
-    """Return the stems of an English word, or of a few together, and the words that say it; the shortest first."""
+    """Return a map from the stems of English words to their translations, shortest first."""
     found: dict[tuple[str, ...], list[str]] = {}
     for word, english in dictionary_of(language).entries.items():
         if " " not in word and (stems := content_words(english)):
@@ -266,7 +266,7 @@ def _foreign_words(language: str) -> Mapping[tuple[str, ...], tuple[str, ...]]:
 
 
 def _goes_on_with_name(tokens: Sequence[str]) -> bool:
-    """Whether the next word has a capital, or is joined to one that has."""
+    """Return whether the next word is capitalised, or is elided before a capitalised one."""
     joined = tokens[0][-1] in _ELIDED and len(tokens) > 1
     return (tokens[1] if joined else tokens[0])[0].isupper()
 

@@ -1,8 +1,8 @@
-"""Puts right what is misspelt in a question, and spells its acronyms out, by the words of the passages that were found.
+"""Spelling correction and acronym expansion for a question, with the words of found passages.
 
-A word that no passage has and no dictionary knows is read as the one word that is a slip away: a letter too many, too
-few, another, or two that changed places (Damerau, 1964: four of five slips). A rare word that is written as it should
-be stays, and so do names, codes, flags and what is in quotation marks.
+A word that is in no passage and no dictionary is replaced by the only word at edit distance 1: one letter inserted,
+deleted, replaced, or two swapped (Damerau, 1964: four of five errors). Correct rare words, names, codes, flags and
+quoted text stay.
 """
 
 import asyncio
@@ -16,17 +16,17 @@ from typing import Protocol
 from core.model.languages import language_of
 from core.model.text import STOPWORDS, stem
 
-_USUAL = 100  # counted so often; half of the words have 50, which only says that a dictionary has them
-_KEEPS_LETTERS = 100  # times as likely is a word that has every letter of the slip: doubled, left out or swapped ones
-_CLEARLY = 10  # times as often as the next one a word has to be used
-_SHORT = 5  # letters; a shorter word is a slip away from many
+_USUAL = 100  # least frequency of a common word; half of the words have 50, which only means that a dictionary has them
+_KEEPS_LETTERS = 100  # factor for a word with all letters of the misspelling (doubled, omitted or swapped letters)
+_CLEARLY = 10  # least ratio of a word's frequency to the next one
+_SHORT = 5  # letters; a shorter word is close to many others
 _AMERICAN = (
     (re.compile(r"(?<=\w{4})([iy])s(?=(?:e[ds]?|ers?|ing|ations?)$)"), r"\1z"),
     (re.compile(r"ou(?=r|l)"), "o"),
     (re.compile(r"[ao]e"), "e"),
 )
 _DOUBLED = re.compile(r"(.)\1")
-# A word that is alone between white space, but for the marks of a sentence: no flag, path, address or code.
+# A word between white space or punctuation, not part of a flag, path, address or code.
 _WORD = re.compile(r"(?<!\S)(\(?)([^\W\d_]{3,})(?=(?:['’]s)?[.,;:?!)]*(?:\s|$))")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ACRONYM = re.compile(r"(?<![\w-])(?:[A-Z]{2,6}|[a-z]{3,5})(?![\w-])")
@@ -39,13 +39,13 @@ _ASKING = frozenset(
 
 
 class Lexicon(Protocol):
-    """What is known of the words of a language."""
+    """Word list of a language."""
 
     def knows(self, word: str) -> bool:
-        """Whether it is a word, in lower case, spelt as anywhere."""
+        """Return whether this is a word, in lower case and any regional spelling."""
 
     def usual_word(self, slip: str) -> str:
-        """Return the one usual word a slip away with the same first letter; empty where several are as usual."""
+        """Return the common word at edit distance 1 with the same first letter. Empty if several are equally common."""
 
 
 class EnglishLexicon:
@@ -76,7 +76,7 @@ class EnglishLexicon:
 
 
 class NoLexicon:
-    """``Lexicon`` of a language whose words are not listed here."""
+    """``Lexicon`` of a language without a word list."""
 
     def knows(self, word: str) -> bool:
         """See ``Lexicon``."""
@@ -90,23 +90,23 @@ class NoLexicon:
 
 
 def keeps_letters(slip: str, word: str) -> bool:
-    """Whether no letter of the word was replaced in the slip: "acount" for "account", but not for "amount"."""
+    """Return whether the misspelling replaces no letter of the word: "acount" for "account", but not for "amount"."""
     return Counter(_DOUBLED.sub(r"\1", slip)) <= Counter(word)
 
 
 @lru_cache(maxsize=1)
 def english() -> Lexicon:
-    """Return the lexicon of English, read once: that takes a quarter of a second."""
+    """Return the English lexicon. Loading takes a quarter of a second, and it is cached."""
     return EnglishLexicon()
 
 
 async def lexicon_for(question: str) -> Lexicon:
-    """Return the lexicon of the question's language, read beside the loop."""
+    """Return the lexicon of the question's language, loaded in a thread."""
     return await asyncio.to_thread(english) if language_of(question) == "en" else NoLexicon()
 
 
 def vocabulary_of(texts: Iterable[str]) -> frozenset[str]:
-    """Return the words of some texts, in lower case, those of names and addresses one by one."""
+    """Return the words of some texts in lower case. Names and addresses are split into words."""
     return frozenset().union(*map(_words_of, texts))
 
 
@@ -116,23 +116,23 @@ def _words_of(text: str) -> frozenset[str]:
 
 
 def unknown_words(question: str, vocabulary: Collection[str]) -> tuple[str, ...]:
-    """Return the words, in lower case, that the vocabulary does not have: slips, or words that it lacks."""
+    """Return the words of a question, in lower case, that are not in the vocabulary."""
     listed = (found[2].casefold() for found in _WORD.finditer(question) if not _is_name(found[2], found.start(2)))
     return tuple(dict.fromkeys(bare for bare in listed if bare not in STOPWORDS and bare not in vocabulary))
 
 
 def correct_spelling(question: str, vocabulary: Collection[str], slips: Collection[str], lexicon: Lexicon) -> str:
-    """Return the question with each of these slips as the word that is meant, where one is.
+    """Return the question with these misspellings corrected, if possible.
 
-    The passages' words, lower-cased in ``vocabulary``, come first: what is asked about is there. One of English
-    counts where they have none.
+    Prefer words of the passages (``vocabulary``, in lower case), because the question is about them. Otherwise use
+    English words.
     """
     stems = {stem(word) for word in vocabulary}
 
     def meant(slip: str) -> str:
         usual = lexicon.usual_word(slip)
         if stem(slip) in stems and not (usual and stem(usual) == stem(slip)):
-            return ""  # a form that nobody has listed
+            return ""  # an inflected form that is not listed
         near = _nearest(slip, vocabulary)
         return near if near and (not usual or _is_slip(slip, near)) else usual
 
@@ -143,7 +143,7 @@ def correct_spelling(question: str, vocabulary: Collection[str], slips: Collecti
         bare = word.casefold()
         if _is_name(word, found.start(2)) or bare not in corrected:
             return found.group()
-        # With a capital at the beginning it is a name, or a word of asking.
+        # A capitalised first word is a name or a question word.
         return before + ((_nearest(bare, ()) if word[0].isupper() else corrected[bare]) or word)
 
     return _WORD.sub(right, question)
@@ -154,7 +154,7 @@ def _is_name(word: str, start: int) -> bool:
 
 
 def _nearest(word: str, vocabulary: Collection[str]) -> str:
-    """Return the one nearest word, of asking before the others; empty when none or several are as near."""
+    """Return the nearest word, question words first. Empty if none or several are equally near."""
     near = [one for one in (*_ASKING, *(vocabulary if len(word) >= _SHORT else ())) if _is_slip(word, one)]
     nearest = [one for one in near if one in _ASKING] or near
     nearest = [other for other in nearest if keeps_letters(word, other)] or nearest
@@ -162,7 +162,7 @@ def _nearest(word: str, vocabulary: Collection[str]) -> str:
 
 
 def _is_slip(word: str, meant: str) -> bool:
-    """Whether one letter was added, left out, replaced, or swapped with the next, but for the first."""
+    """Return whether the words differ by one inserted, deleted, replaced or swapped letter, not the first one."""
     same = len(commonprefix((word, meant)))  # noqa: RUF071 - of letters
     rest, right = word[same:], meant[same:]
     swapped = rest[:2] == right[1::-1] and rest[2:] == right[2:]
@@ -170,9 +170,9 @@ def _is_slip(word: str, meant: str) -> bool:
 
 
 def spell_out(question: str, texts: Sequence[str], lexicon: Lexicon) -> str:
-    """Return the question with its acronyms spelt out as the texts define them: "PTO: paid time off", "… (PTO)".
+    """Return the question with acronyms expanded as the texts define them: "PTO: paid time off", "… (PTO)".
 
-    Not where the texts themselves mostly use the acronym.
+    Keep an acronym that the texts use more than its expansion.
     """
 
     def spelt(found: re.Match[str]) -> str:
@@ -189,7 +189,7 @@ def spell_out(question: str, texts: Sequence[str], lexicon: Lexicon) -> str:
 
 
 def _definition(acronym: str, before: str, after: str) -> str:
-    """Return the words right behind an acronym, or in front of its bracket, whose first letters it has."""
+    """Return the words right after an acronym, or before its bracket, with its initials."""
     if before.endswith("(") and after.startswith(")"):
         said = _LETTERS.findall(before)
         runs = [said[start:] for start in range(len(said) - 1)]

@@ -1,6 +1,6 @@
-"""Answers that a table gives only as a whole: its longest, its cheapest, how many, all together.
+"""Answers computed from a whole table: the longest, the cheapest, how many, the sum.
 
-The rows are quoted as they stand; what was worked out from them is said in the line above, and said to be worked out.
+The rows are quoted verbatim. The line above states the computed result and says that it was computed.
 """
 
 import re
@@ -51,8 +51,8 @@ from core.model.markdown_lines import cells_of
 from core.model.text import content_words
 from core.values.periods import DateLimit, date_limit_in, day_in
 
-_OF_TOPIC = 0.5  # of the question's words, which a table has that is asked about
-_LISTED = 15  # rows of a table that is quoted whole
+_OF_TOPIC = 0.5  # least share of the question's words in a table on the topic
+_LISTED = 15  # most rows of a table that is quoted whole
 _TO_COME = re.compile(r"\W*(?:tbd|tba|tbc|to be (?:decided|announced|confirmed)|\?*)\W*", re.IGNORECASE)  # no row yet
 _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 
@@ -60,9 +60,9 @@ _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 def compute_answer(
     question: str, asked: Aggregation | None, evidence: Sequence[Evidence], pool: Sequence[Evidence] = ()
 ) -> TableAnswer | None:
-    """Return what the table that fits best answers, with those like it in the pool; None when none does.
+    """Return the answer of the best-fitting table, joined with similar tables in the pool, or None.
 
-    Where nothing is ``asked`` of it as a whole, it may still list in its rows all that the question asks for.
+    Without an aggregation in ``asked``, its rows may still list everything that the question asks for.
     """
     limit = _limit_of(question)
     if asked is None and not lists_rows(question):
@@ -77,12 +77,12 @@ def compute_answer(
         if found and (not extreme or _is_on_topic(question, found, (*evidence, *pool))):
             return found
         if extreme and len(named_rows(question, rows)) == 1:
-            return None  # "the fastest an engineer comes on the basic plan" asks what stands in the row of that plan
+            return None  # "the fastest an engineer comes on the basic plan" asks for a cell in that plan's row
     return None
 
 
 def _tables_by_fit(question: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[list[Row]]:
-    """Return the tables of the versions that are meant, best first."""
+    """Return the tables of the meant versions, best first."""
     wanted = frozenset(content_words(question))
     everything = (*pool, *evidence)
     meant = [item for item in evidence if not other_version(question, item, everything)]
@@ -90,10 +90,10 @@ def _tables_by_fit(question: str, evidence: Sequence[Evidence], pool: Sequence[E
 
 
 def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset[int]:
-    """Return the evidence whose table as a whole answers: the cheapest of its rows, how many, which of them.
+    """Return the evidence whose whole table answers: the cheapest row, how many, which of them.
 
-    No single row answers such a question, however good it is: the table does. What is counted or picked out must be
-    all that the question says; of the cheapest, what it is asked of.
+    No single row answers such a question. For counts and lists, the rows must have every word of the question. For
+    extremes, the rows must be what the question picks from.
     """
     asked = aggregation_of(question)
     if not asked or asked.kind in {Aggregate.COUNT, Aggregate.SUM}:
@@ -113,19 +113,19 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
 
 
 def _limit_of(question: str) -> DateLimit | None:
-    """Return the limit of time that the rows which are asked for keep: "which leases end before 2027?"."""
+    """Return the date limit for the wanted rows: "which leases end before 2027?"."""
     return date_limit_in(question) if lists_rows(question) or COUNTED.search(question) else None
 
 
 def _of_days(question: str, limit: DateLimit, rows: Sequence[Row]) -> TableAnswer | None:
-    """Return the rows that keep a limit of time, among those that the rest of the question names."""
+    """Return the rows within a date limit, among those that the rest of the question names."""
     bare = question.replace(limit.said, " ")
     wanted = frozenset(content_words(bare))
     return rows_dated(limit, wanted, filter_rows(bare, wanted, rows)) or rows_dated(limit, wanted, rows)
 
 
 def _is_on_topic(question: str, found: TableAnswer, evidence: Sequence[Evidence]) -> bool:
-    """Whether the section of a table has half of what the question speaks of: the table may be of something else."""
+    """Return whether a table's section has half of the question's topic words."""
     wanted = frozenset(topic_words(question))
     section = found.quotations[0].evidence.passage.section
     there = {
@@ -146,7 +146,7 @@ def _of_table(
     question: str, asked: Aggregation | None, wanted: frozenset[str], rows: Sequence[Row]
 ) -> TableAnswer | None:
     limit = threshold_of(question)
-    rest = question.replace(limit.said, " ") if limit else question  # a limit is not what stands in a cell
+    rest = question.replace(limit.said, " ") if limit else question  # don't match a limit with a cell
     filtered: Sequence[Row] = filter_rows(question, frozenset(content_words(rest)), rows)
     if asked is None:
         return _list_rows(question, rows, filtered)
@@ -170,9 +170,9 @@ def _of_table(
 
 
 def _list_rows(question: str, rows: Sequence[Row], kept: Sequence[Row]) -> TableAnswer | None:
-    """All rows that have what is asked for, where table and row say all that the question does.
+    """Return all rows that match the question, if the table and each row have every word of it.
 
-    Of a whole table only where its rows are called what is listed: "list the webhook events", of a column "Event".
+    Return a whole table only if its first column names what is listed: "list the webhook events", column "Event".
     """
     key = set(content_words(rows[0].names[0]))
     if len(kept) == len(rows) and not (key and key <= set(content_words(question)) and len(rows) <= _LISTED):
@@ -190,7 +190,7 @@ _RANGE = re.compile(r"\b(?:above|over|more than|up to|below|under|less than) \S*
 
 
 def extreme_of(asked: Aggregation, rows: Sequence[Row], column: int, *, with_others: bool) -> TableAnswer | None:
-    """Return the rows with the highest or lowest figure of a column, among those that have one."""
+    """Return the rows with the highest or lowest figure in a column."""
     figures = zip(column_values([row.cell(column) for row in rows]), rows, strict=True)
     measured = [(value, row) for value, row in figures if value is not None]
     if len(measured) < FEWEST:
@@ -210,7 +210,7 @@ def extreme_of(asked: Aggregation, rows: Sequence[Row], column: int, *, with_oth
 
 
 def sum_of(rows: Sequence[Row], column: int | None) -> TableAnswer | None:
-    """Return the sum of a column, where every row has a figure of the same unit."""
+    """Return the sum of a column, if every row has a figure of the same unit."""
     cells = [] if column is None else [row.cell(column) for row in rows]
     if column is None or len(rows) < FEWEST or not can_be_added(cells):
         return None
@@ -219,9 +219,9 @@ def sum_of(rows: Sequence[Row], column: int | None) -> TableAnswer | None:
 
 
 def sum_across(wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
-    """Add several columns of one row, which part what is asked for: passengers at home and abroad.
+    """Add several columns of one row that are parts of one total: passengers at home and abroad.
 
-    Where a column is called no more than what is asked for, it has it already; amounts of money are not parts.
+    Don't add if a column already is the total by its name. Never add amounts of money.
     """
     if len(rows) != 1:
         return None
@@ -239,9 +239,9 @@ def sum_across(wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | Non
 def rows_within(
     limit: Threshold, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]
 ) -> TableAnswer | None:
-    """Return the rows whose figure keeps the limit, in the column that is named, or else the one of such figures.
+    """Return the rows whose figure is within the limit, in the named column or the only one of that kind.
 
-    Only where every row has a figure there: one that was left out would be a wrong answer.
+    Every row must have a figure there, because leaving out a row would be a wrong answer.
     """
     best: tuple[int, int, list[Row]] | None = None
     for at in range(1, len(rows[0].names)):
@@ -259,7 +259,7 @@ def rows_within(
 
 
 def rows_dated(limit: DateLimit, wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
-    """Return the rows whose day keeps the limit, in the column of days that is named, or else the only one."""
+    """Return the rows whose date is within the limit, in the named date column or the only one."""
     columns = [at for at in range(1, len(rows[0].names)) if all(day_in(row.cell(at)) for row in rows)]
     named = [at for at in columns if wanted & set(content_words(rows[0].names[at]))]
     chosen = named if len(named) == 1 else columns
@@ -277,9 +277,9 @@ def _within(name: str, said: str, compared: int, rows: Sequence[Row]) -> TableAn
 
 
 def _are_counted(question: str, rows: Sequence[Row]) -> bool:
-    """Whether each row is one of what is counted: by what the rows are called, or by a cell that says so.
+    """Return whether each row is one of the counted things, by the column or table name or by a cell.
 
-    Plans with a loan machine are no loan machines, and three rows of wind instruments need not be all of them.
+    Plans with a loan machine are not loan machines, and three rows of wind instruments may not be all of them.
     """
     counted = frozenset(thing_asked(question))
     called = set(content_words(" ".join((rows[0].names[0], *place_of(rows)))))
@@ -287,7 +287,7 @@ def _are_counted(question: str, rows: Sequence[Row]) -> bool:
 
 
 def count_rows(question: str, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> TableAnswer | None:
-    """How many rows have in a cell what is asked for; people are counted once."""
+    """Count the rows that match the question. Count each person once."""
     key, title = (frozenset(content_words(said)) for said in (rows[0].names[0], rows[0].evidence.passage.title))
     if title == frozenset(thing_asked(question)):
         key = title  # a table called "Depots" has a depot in each row, whatever its first column is called

@@ -1,7 +1,7 @@
-"""Changelogs: the releases that a question asks for, by version, by date, as the latest, or which of two came first.
+"""Answers from changelogs: releases by version, by date, the latest, or which of two came first.
 
-A changelog is a table whose rows are lists below headings, and a heading has a version or a date. Its words are seldom
-those of the question: "what changed in the latest release?" is answered by what is below the newest heading.
+A changelog is a list of changes below headings with a version or a date. It seldom has the question's words: the text
+below the newest heading answers "what changed in the latest release?".
 """
 
 import re
@@ -46,7 +46,7 @@ _MOST = 8  # releases quoted at once
 
 @dataclass(slots=True)
 class Release:
-    """What a changelog says of one release; ``label`` is its heading."""
+    """One release in a changelog. ``label`` is its heading."""
 
     label: str
     title: str
@@ -56,20 +56,20 @@ class Release:
 
     @property
     def quotations(self) -> tuple[Quotation, ...]:
-        """Its units, passage by passage."""
+        """Its units by passage."""
         passages = {item.id: item for item, _ in self.said}
         return tuple(Quotation(one, tuple(u for at, u in self.said if at.id == one.id)) for one in passages.values())
 
 
 def asks_of_releases(question: str) -> bool:
-    """Whether a question may ask for what a changelog has."""
+    """Return whether a question may ask for releases."""
     numbered = _NEWS.search(question) and _ASKED_VERSION.search(question)
     dated = _RELEASED.search(question) and date_limit_in(question)
     return bool(numbered or dated or _LATEST.search(question) or _ORDER.match(question))
 
 
 def releases_that_answer(question: str, evidence: Sequence[Evidence]) -> TableAnswer | None:
-    """Return the releases that a question asks for, of the changelog that it fits best; None where it asks for none."""
+    """Return the wanted releases of the best-fitting changelog, or None if the question asks for none."""
     if not asks_of_releases(question):
         return None
     found = _releases(question, evidence)
@@ -97,7 +97,7 @@ def changelogs_in(evidence: Sequence[Evidence]) -> tuple[str, ...]:
 
 
 def _releases(question: str, evidence: Sequence[Evidence]) -> list[Release]:
-    """Return the releases of the one changelog that the question's words fit best, in the order of its pages."""
+    """Return the releases of the changelog that best fits the question, in document order."""
     by_document: dict[str, dict[str, Release]] = {}
     for item in sorted(evidence, key=lambda one: one.passage.ordinal):
         for label, unit in _labelled(item):
@@ -118,7 +118,7 @@ def _releases(question: str, evidence: Sequence[Evidence]) -> list[Release]:
 
 
 def _labelled(item: Evidence) -> Iterator[tuple[str, Unit]]:
-    """Pair the units below a heading of a release with that heading."""
+    """Yield the units below release headings, each with its heading."""
     passage = item.passage
     kept_there = _KEPT_IN.search(" ".join((passage.title, *passage.heading)))
     for unit in units(passage.text):
@@ -138,7 +138,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _first_or_last(order: re.Match[str], found: Sequence[Release]) -> TableAnswer | None:
-    """Return the releases that have the two things, the one that came first or last in front."""
+    """Return the releases of the two things, ordered as the question asks."""
     chosen: list[Release] = []
     for side in (order["one"], order["other"]):
         wanted = set(content_words(side))

@@ -1,4 +1,4 @@
-"""Which rows of a table a question means: those that it names, and those that have in a cell what it asks for."""
+"""Selection of the table rows and columns that a question means, by names and by cells."""
 
 import re
 from collections.abc import Sequence
@@ -33,25 +33,25 @@ ASKS_WITHOUT = re.compile(
 
 
 def named_rows(question: str, rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that the question names by their first cell."""
+    """Return the rows whose first cell the question names."""
     subjects = Subjects(question, ((row.evidence.passage, row.unit) for row in rows))
     return [row for row in rows if subjects.names(row.evidence.passage, row.unit)]
 
 
 def of_kind(wanted: frozenset[str], rows: Sequence[Row]) -> Sequence[Row]:
-    """Return the rows whose first cell has a word of what is asked for, where some but not all have one."""
+    """Return the rows whose first cell has a word of the question, if some but not all rows do."""
     telling = wanted - set(content_words(" ".join(rows[0].names))) if rows else wanted
     some = [row for row in rows if telling & set(content_words(row.cell(0)))]
     return some if FEWEST <= len(some) < len(rows) else rows
 
 
 def filter_rows(question: str, wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that have in a cell what the question asks for of only some: the panels, what is billed monthly.
+    """Return the rows whose cells match words of the question: the panels, what is billed monthly.
 
-    Of a column that says yes or no, such as "Lift", those that say what the question does of it.
+    In a yes/no column such as "Lift", match the question's yes or no.
     """
     kept = list(rows)
-    used: set[str] = set()  # by a column before: "lorry" picks the lorries, not what says something of lorries besides
+    used: set[str] = set()  # words that an earlier column matched: "lorry" picks the lorries, not mentions of lorries
     for column in range(len(rows[0].names)):
         if column and (answer := _yes_or_no(question, [row.cell(column) for row in rows], rows[0].names[column])):
             kept = [row for row in kept if (_YES if answer == "yes" else _NO).match(row.cell(column))]
@@ -68,9 +68,9 @@ def filter_rows(question: str, wanted: frozenset[str], rows: Sequence[Row]) -> l
 
 
 def _yes_or_no(question: str, cells: Sequence[str], name: str) -> str:
-    """Return what the cells under a name must say, "yes" or "no"; nothing where they say more, or it is not asked for.
+    """Return "yes" or "no" if the question asks for that in a yes/no column, or an empty string.
 
-    "Without a limit" are those that have none, whatever limits the others have.
+    "Without a limit" matches the rows with "no" in any column with limits.
     """
     there = set(content_words(name)) - STOPWORDS  # "needed" is none, "need" is
     lacking = [cell for cell in cells if _NO.match(cell)]
@@ -89,7 +89,7 @@ _QUANTITY = frozenset(content_words("count quantity qty pieces pcs stock"))
 
 
 def column_of(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> int | None:
-    """Return the column of numbers that is asked for: by its name, else by what such a question is about."""
+    """Return the wanted column of numbers, by its name or by the words that the aggregation hints at."""
     best: tuple[float, int] | None = None
     key = frozenset(content_words(rows[0].names[0]))  # "which stage has the most" does not ask for "Stage width"
     by_date = "date" in asked.column  # or by the time in a column that is named: "which lorry leaves earliest"
@@ -113,31 +113,31 @@ def column_of(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], k
 
 
 def is_only_of_its_kind(limit: Threshold, rows: Sequence[Row], column: int) -> bool:
-    """Whether a column is the only one with such figures as the limit: the only one with pounds."""
+    """Return whether a column is the only one with figures of the limit's kind, for example pounds."""
     kind = kind_of(limit.figure)
     alike = [at for at in range(1, len(rows[0].names)) if kind in {kind_of(row.cell(at)) for row in rows}]
     return bool(kind) and alike == [column]
 
 
 def numeric_columns(rows: Sequence[Row]) -> set[str]:
-    """Return the stems of the names of columns that hold numbers: these are read off, not counted."""
+    """Return the stems of the names of number columns, whose values are read, not counted."""
     columns = [at for at in range(1, len(rows[0].names)) if _figures(rows, at) > len(rows) / 2]
     return {stem for at in columns for stem in content_words(rows[0].names[at])}
 
 
 def quantity_column(rows: Sequence[Row]) -> int | None:
-    """Return the column that says of each row how many there are of it, where there is one."""
+    """Return the column with each row's quantity, or None."""
     columns = (at for at, name in enumerate(rows[0].names) if at and _QUANTITY & set(content_words(name)))
     return next((at for at in columns if _figures(rows, at) == len(rows)), None)
 
 
 def _figures(rows: Sequence[Row], column: int) -> int:
-    """How many rows have a figure in a column that can be compared."""
+    """Return how many rows have a comparable figure in a column."""
     return sum(value is not None for value in column_values([row.cell(column) for row in rows]))
 
 
 def _hints(hint: str, name: str, cells: Sequence[str], at: int) -> bool:
-    """Whether a column is of the kind that a word or a sign stands for: by its name, or by its first cell."""
+    """Return whether a column's name or first cell has a hint word or sign."""
     return (
         hint in name.casefold().split()
         or hint in content_words(name)
@@ -152,7 +152,7 @@ _HAS = frozenset(content_words("serve have run offer cover provide operate own m
 
 
 def says_all(question: str, quotations: Sequence[Quotation]) -> bool:
-    """Whether a table's place and columns and each of the rows together have every word of the question."""
+    """Return whether the table's headings and columns, with each row, have every word of the question."""
     limit = threshold_of(question)
     wanted = (
         set(topic_words(without_sum(question.replace(limit.said, " ") if limit else question))) - _SAYS_NOT - _SAYS_WHEN
@@ -171,15 +171,15 @@ def says_all(question: str, quotations: Sequence[Quotation]) -> bool:
 
 
 def _names_each(left: AbstractSet[str], rows: Sequence[Unit]) -> bool:
-    """Whether what is left of a question are the names of these rows, each of them and no other."""
+    """Return whether the remaining words of a question name exactly these rows."""
     keys = [set(content_words(cells_of(row.text)[0])) for row in rows]
     return len(rows) >= FEWEST and all(left & key for key in keys) and left <= set().union(*keys)
 
 
 def names_what_is_added(question: str, first: Quotation) -> bool:
-    """Whether a question for a sum names a column and also of what it is: "beds over all sites", where rows are sites.
+    """Return whether a question for a sum names a column and what the rows are: "beds over all sites".
 
-    "How many cages do we own altogether" is not answered by how many each round may take.
+    The number of cages that each round may take does not answer "How many cages do we own altogether".
     """
     passage, wanted = first.evidence.passage, set(topic_words(without_sum(question)))
     places = (" ".join((passage.title, *passage.heading)), *cells_of(first.units[0].head[0]))
@@ -188,9 +188,9 @@ def names_what_is_added(question: str, first: Quotation) -> bool:
 
 
 def picks_rows(question: str, asked: Aggregation, first: Quotation) -> bool:
-    """Whether the rows are what the question picks one of: "vessel" where each row is a vessel, or is said to be one.
+    """Return whether the question picks from what the rows are: "vessel" if each row is a vessel or says so.
 
-    Where they are compared by prices, weights or the like the rows may be called otherwise; by dates they may not.
+    For prices, weights and the like, the rows may have another name. For dates, they may not.
     """
     by_date = "date" in asked.column
     by_column = bool(asked.column) and not by_date

@@ -1,7 +1,7 @@
-"""A table as it is put together again from the passages that it is spread over, and what its columns are worth.
+"""Tables rebuilt from the passages that they are split over, and the values of their columns.
 
-A column is read as a whole. Where its cells are of different kinds (pounds and euros, a price a month and one a year)
-it cannot be compared, and nothing is worked out from it.
+A column is parsed as a whole. If its cells have different kinds (pounds and euros, prices per month and per year), they
+cannot be compared and nothing is computed.
 """
 
 import math
@@ -18,13 +18,13 @@ from core.model.markdown_lines import cells_of
 from core.model.passage_units import Form, Unit, units
 from core.model.text import content_words, words
 
-FEWEST = 2  # rows that can be compared
-_MOST = 400  # rows of one table; of a longer one nothing is worked out, since what is left out might be the most
+FEWEST = 2  # fewest rows to compare
+_MOST = 400  # rows of one table; nothing is computed from a longer one, since missing rows might change the result
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row with its cells under the names of their columns."""
+    """Table row with its cells and column names."""
 
     evidence: Evidence
     unit: Unit
@@ -32,12 +32,12 @@ class Row:
     cells: tuple[str, ...]
 
     def cell(self, column: int) -> str:
-        """Return what stands in a column; empty where the row is too short."""
+        """Return the cell in a column, or an empty string if the row is too short."""
         return self.cells[column] if column < len(self.cells) else ""
 
 
 def tables_of(evidence: Sequence[Evidence]) -> list[list[Row]]:
-    """Return the tables with names for their columns, put together from the passages that they are spread over."""
+    """Return the tables that have column names, rebuilt from the passages that they are split over."""
     found: dict[tuple[str, str], list[Row]] = {}
     for item in sorted(evidence, key=lambda one: (one.passage.document, one.passage.ordinal)):
         for unit in units(item.passage.text):
@@ -48,9 +48,9 @@ def tables_of(evidence: Sequence[Evidence]) -> list[list[Row]]:
 
 
 def with_siblings(wanted: frozenset[str], rows: Sequence[Row], tables: Sequence[Sequence[Row]]) -> Sequence[Row]:
-    """Join the tables of a document that have the same columns, where the question names none of them.
+    """Join a document's tables with the same columns, unless the question names one of them.
 
-    "What is the cheapest to rent?" is asked of the linen, the towels and the garments; "the cheapest towel" is not.
+    "What is the cheapest to rent?" asks about linen, towels and garments together. "The cheapest towel" does not.
     """
     first = rows[0]
     if wanted & set(content_words(" ".join(first.evidence.passage.heading[-1:]))):
@@ -64,9 +64,9 @@ def with_siblings(wanted: frozenset[str], rows: Sequence[Row], tables: Sequence[
 
 
 def table_fit(wanted: frozenset[str], rows: Sequence[Row]) -> float:
-    """How many of the question's words a table has: in its place and columns, and in its cells, which count less.
+    """Return how many of the question's words a table has. Words in cells count less than in headings and columns.
 
-    One more where it is called just as the question says.
+    Add 1 if the question has its whole title.
     """
     passage = rows[0].evidence.passage
     above = set(content_words(" ".join((passage.title, *passage.heading, *rows[0].names))))
@@ -77,32 +77,32 @@ def table_fit(wanted: frozenset[str], rows: Sequence[Row]) -> float:
 
 
 def place_of(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return what stands over a table, and so holds for all of its rows."""
+    """Return the title and headings of a table, which apply to all rows."""
     passage = rows[0].evidence.passage
     return (passage.title, *passage.heading)
 
 
 @dataclass(frozen=True, slots=True)
 class TableAnswer:
-    """What a table answers: the line that says what was worked out, and the rows it was worked out from."""
+    """Answer from a table: the line with the computed result, and the rows that it was computed from."""
 
     lead: str
     quotations: tuple[Quotation, ...]
 
 
 def noun_of(question: str, key: frozenset[str]) -> str:
-    """Return what the rows are called in the question, where their first column is called so: "rounds"."""
+    """Return the question's word for the rows if it matches the first column's name: "rounds"."""
     said = (word for word in words(question) if key and set(content_words(word)) == key)
     return next(said, "rows")
 
 
 def written_out(value: float) -> str:
-    """Write a figure with at most two decimals."""
+    """Format a figure with at most two decimals."""
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
 def quoting(lead: str, rows: Sequence[Row]) -> TableAnswer:
-    """Quote these rows below a line that says what was worked out from them."""
+    """Return an answer that quotes these rows below a line with the computed result."""
     groups = groupby(rows, key=lambda row: row.evidence)
     return TableAnswer(lead, tuple(Quotation(item, tuple(row.unit for row in some)) for item, some in groups))
 
@@ -120,7 +120,7 @@ _CURRENCY = re.compile(r"[£€$]|\b(?:GBP|EUR|USD|CHF)\b")
 _PERIOD = re.compile(r"(?:\b(?:an?|per|each|every)\s+|/\s*)(hour|day|night|week|month|quarter|year)\b", re.IGNORECASE)
 _ENDLESS = re.compile(r"^\W*unlimited\b", re.IGNORECASE)
 _FREE = re.compile(r"^\W*(?:free|no charge)\b", re.IGNORECASE)
-_UNITS = {  # by their short names: what they measure, and how many of its smallest one is
+_UNITS = {  # quantity: names of its units, and their size in its base unit
     "time": (
         ({"s", "sec", "secs", "second", "seconds"}, 1),
         ({"min", "mins", "minute", "minutes"}, 60),
@@ -141,7 +141,7 @@ _FACTORS = {name: (kind, size) for kind, units in _UNITS.items() for names, size
 
 @dataclass(frozen=True, slots=True)
 class CellValue:
-    """A cell's value in the smallest unit of its kind; ``plain`` is the number as it stands in the cell."""
+    """Value of a cell in the base unit of its kind. ``plain`` is the number as written in the cell."""
 
     worth: float
     plain: float
@@ -151,7 +151,7 @@ class CellValue:
 
 
 def column_values(cells: Sequence[str]) -> list[float | None]:
-    """Return the cells' values to compare; None for a cell without one, and for all where kinds differ."""
+    """Return the cells' comparable values. None for a cell without one, and for all cells if kinds differ."""
     read = [_read(cell) for cell in cells]
     known = [one for one in read if one is not None]
     if (
@@ -171,13 +171,13 @@ def column_values(cells: Sequence[str]) -> list[float | None]:
 
 
 def kind_of(text: str) -> str:
-    """Return what an amount is of: a currency, "time", "weight", a date; empty for a bare number or none."""
+    """Return the kind of an amount: a currency, "time", "weight", "date". Empty for a bare number or none."""
     found = _read(text)
     return found.kind if found else ""
 
 
 def can_be_added(cells: Sequence[str]) -> bool:
-    """Whether every cell has a number, of one unit, that is no date, no time and no share."""
+    """Return whether every cell has a number of one unit, except dates, times and percentages."""
     read = [_read(cell) for cell in cells]
     known = [one for one in read if one is not None]
     return (
