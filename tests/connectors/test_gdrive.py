@@ -163,7 +163,7 @@ async def test_waits_when_drive_answers_403_because_of_its_rate_limit(drive: Dri
 async def test_a_key_that_is_none_is_refused_before_any_call(drive: DriveSource) -> None:
     http = opener(Rules(allow_private=frozenset({f"127.0.0.1:{drive.port}"})))
     for key in ("", "[]", "{", '{"client_email": "a"}'):
-        with pytest.raises(ConfigurationError, match="no JSON key"):
+        with pytest.raises(ConfigurationError, match="not the JSON key"):
             async with drive.plugin.open({"key": key}, http):
                 raise AssertionError("It was opened.")
     async with drive.plugin.open({"key": '{"client_email": "a", "private_key": "b"}'}, http) as connector:

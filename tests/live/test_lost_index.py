@@ -54,7 +54,7 @@ async def test_a_deleted_index_is_named_refused_and_filled_again(run: Run, tmp_p
     code, out = await run(doctor.examine(as_json=False, seconds=120))
     assert code == 1
     assert "1 of 1 documents lack passages, and it is not the index that they are in: " in out
-    assert "footnote kb repair fills it" in out
+    assert "footnote kb repair adds them" in out
     Path("ferry.md").unlink()
     code, out = await run(_repair())
     assert (code, "1 updated" in out) == (0, True)
@@ -70,7 +70,7 @@ async def test_ingest_fills_another_index_and_says_while_something_is_missing(
     assert (await run(documents.ingest_paths([Path("ferry.md"), Path("bus.md")], "default", as_json=False)))[0] == 0
     monkeypatch.setenv("MILVUS_URI", str(tmp_path / "another.db"))
     code, out = await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False))
-    assert (code, "1 updated" in out, "footnote kb repair fills it" in out) == (0, True, True)
+    assert (code, "1 updated" in out, "footnote kb repair adds them" in out) == (0, True, True)
     with pytest.raises(IndexMismatch):
         await run(_ask())
     code, out = await run(documents.ingest_paths([Path("bus.md")], "default", as_json=False))
