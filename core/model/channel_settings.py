@@ -160,23 +160,29 @@ def channel_settings(default: ChannelSettings, *layers: ChosenSettings) -> Chann
 
 _OF_POLICY = ("profile", "behaviour", "checkpoints", "sources_first", "languages", "follow_ups", "instructions")
 _OF_LIMITS = tuple(one.name for one in fields(DailyLimits))
-_SENDS = re.compile(r"\s*(?P<topics>[^\n]{1,200}?)\s*(?:->|=>|→)\s*(?P<place>[^\n]{1,200}?)\s*")
+_ARROW = re.compile(r"->|=>|→")
 
 
 def wishes_in(instructions: str) -> str:
     """Return the instructions for the model: all lines except those that say where to send people."""
-    return "\n".join(line for line in instructions.splitlines() if not _SENDS.fullmatch(line)).strip()
+    return "\n".join(line for line in instructions.splitlines() if _referral(line) is None).strip()
 
 
 def where_to_send(instructions: str, question: str) -> tuple[str, ...]:
     """Return the referral notices for the question: one for each line *topic, topic -> place* whose topic it names."""
     asked, said = set(content_words(question)), []
-    for found in filter(None, map(_SENDS.fullmatch, instructions.splitlines())):
-        for topic in split_names(found["topics"]):
+    for topics, place in filter(None, map(_referral, instructions.splitlines())):
+        for topic in split_names(topics):
             if (meant := set(content_words(topic))) and meant <= asked:
-                said.append(f"For “{topic}”, this channel's admins point to {found['place']}.")
+                said.append(f"For “{topic}”, this channel's admins point to {place}.")
                 break
     return tuple(said)
+
+
+def _referral(line: str) -> tuple[str, str] | None:
+    """Return the topics and the place of a line *topics -> place*; None for any other line."""
+    topics, place = (part.strip() for part in [*_ARROW.split(line, maxsplit=1), ""][:2])
+    return (topics, place) if topics and place else None
 
 
 def _fields(chosen: ChosenSettings) -> list[tuple[str, Any]]:

@@ -96,6 +96,7 @@ class LastCall(Record, place="{thread}", subject="called"):
     """The last question in a thread for which a person was called, by the trace of the bot's answer."""
 
     thread: ThreadKey = field(metadata=THREAD)
+    asker: str = field(default="", metadata=PERSON)
     trace: str = ""
 
 

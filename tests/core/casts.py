@@ -1,6 +1,6 @@
 """Who plays the reasoner in a test: the scripted one in this process, or a language model behind a real socket.
 
-A test says in core's own words what the reasoner thinks (``test.script``). Over HTTP the same thoughts are spoken by
+A test says in core's own words what the reasoner thinks (``harness.script``). Over HTTP the same thoughts are spoken by
 a scripted endpoint, as the JSON, the tool calls and the stream that a model sends, and the OpenAI reasoner has to make
 plans, grades and verdicts of them again.
 """

@@ -21,7 +21,7 @@ from tests.adapters.mcp.test_tools import REFUNDS, Desk
 async def main():
     desk = Desk()
     desk.owner = local_owner()
-    await desk.test.knows(REFUNDS, title="Refund policy")
+    await desk.harness.knows(REFUNDS, title="Refund policy")
     await desk.server.run_stdio_async()
 
 asyncio.run(main())

@@ -143,7 +143,7 @@ class AnswerActions:
             await self.message_states.save(
                 PersonAnswer(id=trace_id, thread=thread, asker=turn.asker.id, caller=person.id)
             )
-            await self.message_states.save(LastCall(thread=thread, trace=trace_id))
+            await self.message_states.save(LastCall(thread=thread, asker=turn.asker.id, trace=trace_id))
             yield turn
 
     async def tell_owner(self, thread: ThreadKey, trace_id: str, person: Person, reader: Audience) -> None:

@@ -79,7 +79,7 @@ class CalledRoom(Room):
         turn = Turn(QUESTION, "I couldn't find this.", Outcome.ABSTAINED, ALICE, self.clock.now(), TRACE)
         await self.thread_memory.remember(THREAD, turn, [])
         await self.states.save(PersonAnswer(id=TRACE, thread=THREAD, asker=ALICE.id, caller=ALICE.id))
-        await self.states.save(LastCall(thread=THREAD, trace=TRACE))
+        await self.states.save(LastCall(thread=THREAD, asker=ALICE.id, trace=TRACE))
         await self.says(KbVerb.CREATE, base="handbook")
 
     def writes(self, *said: tuple[str, str, str]) -> None:
