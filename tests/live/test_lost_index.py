@@ -54,7 +54,7 @@ async def test_a_deleted_index_is_named_refused_and_filled_again(run: Run, tmp_p
     code, out = await run(doctor.examine(as_json=False, seconds=120))
     assert code == 1
     assert "1 of 1 documents lack passages, and it is not the index that they are in: " in out
-    assert "footnote kb repair fills it again" in out
+    assert "footnote kb repair fills it" in out
     Path("ferry.md").unlink()
     code, out = await run(_repair())
     assert (code, "1 updated" in out) == (0, True)
