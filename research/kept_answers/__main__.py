@@ -4,7 +4,7 @@
 ``conversation_id``, ``ts``, ``user`` and ``text``, as in Software-related-Slack-Chats-with-Disentangled-Conversations,
 github.com/preethac.
 One hundred threads judge (``labels.tsv`` says which messages of each answer its question), others were for building.
-Nobody pressed *Ask a person* there: the first message stands for that question, and its writer for the asker.
+Nobody pressed *Ask a person* there: the first message is taken as that question, and its writer as the asker.
 """
 
 # ruff: noqa: T201 - a measurement is printed

@@ -49,7 +49,7 @@ CAUSES = (
     Cause(
         ModelFailure.CONTENT_FILTER,
         "stopped the answer with its content filter",
-        "Check the filter's settings with whoever provides the model.",
+        "Check the filter's settings with the provider of the model.",
         FILTERED.pattern,
         frozenset({200, 400, 403}),
     ),

@@ -97,7 +97,7 @@ class Failures:
         """Return the error for an answer that a content filter stopped."""
         return ModelMisbehaved(
             f"{self._at}: the content filter stopped the answer.",
-            remedy="Check the filter's settings with whoever provides the model.",
+            remedy="Check the filter's settings with the provider of the model.",
             kind=ModelFailure.CONTENT_FILTER,
         )
 

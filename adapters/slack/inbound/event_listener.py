@@ -254,7 +254,7 @@ class EventListener:
             return NOTHING
         kept = known or blank
         if kept.outcome and kept.outcome not in OPEN_OUTCOMES:
-            return await self.put(edit, message)  # after its answer, the writer is told how to ask again
+            return await self.put(edit, message)  # after its answer, tell the writer how to ask again
         asked = earlier is not None and (earlier.mentions_us or earlier.direct)
         if first_time and kept.edit != edit and (kept.stage or asked):
             await self._message_states.request_cancel(str(message.thread), message.id, CancelReason.EDITED)

@@ -1,6 +1,6 @@
 """Buttons and forms of ``/kb`` on every platform: the command is stored here, and the button carries only its id.
 
-An id stands for what one person was offered; no other person's press finds it. It is stored as long as other message
+An id names what one person was offered; no other person's press finds it. It is stored as long as other message
 state. A one-time button works for one press in any process, others for every press. Rights are not stored: they are
 looked up again at each press.
 """

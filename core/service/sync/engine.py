@@ -270,7 +270,7 @@ class SyncEngine:
         return self.clock.now() - (run.state.started_at or self.clock.now()) >= pause
 
     async def _remove(self, run: _Round, item: SyncedItem) -> None:
-        """Remove a document that is gone, or that nobody may read any more."""
+        """Remove a document that no longer exists, or that nobody may read any more."""
         await run.guard()
         await self.documents.remove(run.connection, item)
         if item.base:

@@ -1,6 +1,6 @@
 """A base that somebody may not read reaches them by no way: not in a search, a suggestion, a digest, a list, an answer.
 
-Each way is gone twice: by whom the base is for, who does get its words, so that the test is one; and by a stranger.
+Each way is tried twice: by a reader of the base, who gets its words, and by somebody else, who must not.
 """
 
 import ast

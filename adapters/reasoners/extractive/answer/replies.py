@@ -117,7 +117,7 @@ def _objection(thread: Thread) -> str:
     return (
         f"I'm sorry. What I quoted stands in {titles} as I showed it, so either I picked the wrong passage or the "
         "document is wrong. Tell me what you meant, in a few words of its own, and I search again; if the document is "
-        "wrong, whoever keeps it should know."
+        "wrong, tell its owner."
     )
 
 
@@ -131,7 +131,7 @@ def _assurance(thread: Thread) -> str:
     places = dict.fromkeys(f"*{one.title}*" for one in turn.citations)
     return (
         f"As sure as the documents are. This stands in {', '.join(places)}, word for word:\n\n{best_of(turn, 1)}\n\n"
-        "Whether it still holds, whoever keeps the document knows."
+        "Ask the document's owner whether it still holds."
     )
 
 
