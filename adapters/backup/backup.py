@@ -111,7 +111,7 @@ class Backup:
         await asyncio.to_thread(reader.check)
         manifest = reader.manifest
         if manifest.schema > SCHEMA:
-            raise ConfigurationError("The backup was made by a newer Footnote.", remedy="Upgrade this one first.")
+            raise ConfigurationError("The backup was made by a newer Footnote.", remedy="Upgrade Footnote first.")
         await self._claim(manifest)
         for name, blobs in self.blob_stores.items():
             for entry in reader.entries(name):
@@ -146,7 +146,7 @@ class Backup:
             begun = await self.redis.get(_RESTORING)
         if begun != manifest.made_at and not await is_empty(self.redis):
             raise ConfigurationError(
-                "There is already data in here.",
+                "There is already data here.",
                 remedy="Restore into an empty FOOTNOTE_HOME, or an empty REDIS_URL and MILVUS_URI.",
             )
         async with bounded_call():

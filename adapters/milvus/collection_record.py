@@ -48,12 +48,14 @@ class CollectionRecord:
         if self.schema > SCHEMA:
             raise IndexMismatch(
                 f"The index was written by a newer Footnote: its schema is {self.schema}, and this one knows {SCHEMA}.",
-                remedy="Upgrade Footnote, or set MILVUS_URI to a new place and let footnote kb repair fill it.",
+                remedy="Upgrade Footnote. Or set MILVUS_URI to a new place and run footnote kb repair to fill it.",
             )
         if (self.model, self.dimension) != (model, dimension):
             raise IndexMismatch(
                 f"The index was written with {self.model} ({self.dimension} dimensions), "
-                f"and EMBEDDING_MODEL is {model} ({dimension}).",
-                remedy=f"Set EMBEDDING_MODEL back to {self.model}, or MILVUS_URI to a new place and let "
-                "footnote kb repair fill it.",
+                f"but EMBEDDING_MODEL is {model} ({dimension}).",
+                remedy=(
+                    f"Set EMBEDDING_MODEL back to {self.model}. Or set MILVUS_URI to a new place and run footnote kb"
+                    " repair to fill it."
+                ),
             )

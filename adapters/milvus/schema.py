@@ -26,7 +26,10 @@ def check_server(client: Any, uri: str, seconds: float) -> None:
     if numbers is not None and (int(numbers[1]), int(numbers[2])) < OLDEST_SERVER:
         raise ConfigurationError(
             f"Milvus 2.5 or newer is needed: the server at {uri} is {version}, and has no BM25 functions.",
-            remedy="Upgrade it, or name another one in MILVUS_URI; without one the embedded Milvus Lite is used.",
+            remedy=(
+                "Upgrade it, or set MILVUS_URI to another server. Without MILVUS_URI, Footnote uses the embedded"
+                " Milvus Lite."
+            ),
         )
 
 

@@ -88,7 +88,7 @@ class AnswerLimits:
         if not reached:
             return ""
         if reached == person:
-            said = f"You have had {_answers(limits.person_answers)} today, which is as many as one person gets here."
+            said = f"You have had {_answers(limits.person_answers)} today, which is the limit per person here."
         else:
             said = f"I have given {_answers(limits.channel_answers)} here today, which is this channel's limit."
         raising = "An admin can raise it with `/footnote settings`."

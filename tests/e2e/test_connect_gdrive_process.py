@@ -75,7 +75,7 @@ async def test_a_drive_is_checked_connected_asked_changed_and_withdrawn(drive: F
     connect = ("connect", "ourdrive", "--secret-file", str(home.parent / "key.json"))
     said = " ".join((await run(drive, home, *connect, "--check")).split())
     assert f"The token belongs to {ACCOUNT}" in said
-    assert "The readers of 1 of the first 3 files cannot be read" in said
+    assert "The readers of 1 of the first 3 files cannot be looked up" in said
     assert json.loads(await run(drive, home, "connections", "list", "--json")) == []
     assert "2 added" in await run(drive, home, *connect, "--name", "drive", "--yes")
     answer = await run(drive, home, "ask", "When are refunds of annual plans paid?")
@@ -87,9 +87,9 @@ async def test_a_drive_is_checked_connected_asked_changed_and_withdrawn(drive: F
     assert "1 updated, 1 removed" in await run(drive, home, "connections", "sync", "drive")
     assert "within 30 days" in await run(drive, home, "ask", "When are refunds of annual plans paid?")
     drive.is_revoked = True
-    assert "refuses the token" in await run(drive, home, "connections", "sync", "drive", code=1)
+    assert "rejected the token" in await run(drive, home, "connections", "sync", "drive", code=1)
     shown = await run(drive, home, "connections", "show", "drive", "--json")
-    assert "refuses the token" in shown
+    assert "rejected the token" in shown
     assert "private_key" not in shown
     assert not [path for path in home.rglob("*") if path.is_file() and secret_line().encode() in path.read_bytes()]
     assert "Removed: 1 document." in await run(drive, home, "connections", "remove", "drive", "--yes")

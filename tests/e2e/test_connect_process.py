@@ -71,9 +71,9 @@ async def test_a_source_is_connected_asked_changed_withdrawn_and_removed(site: F
     assert "1 updated, 1 removed" in await run(site, tmp_path, "connections", "sync", "wiki")
     assert "within 30 days" in await run(site, tmp_path, "ask", "When are refunds of annual plans paid?")
     site.is_revoked = True
-    assert "refuses the token" in await run(site, tmp_path, "connections", "sync", "wiki", code=1)
+    assert "rejected the token" in await run(site, tmp_path, "connections", "sync", "wiki", code=1)
     found = await listed(site, tmp_path)
-    assert "refuses the token" in found["state"]["failure"]
+    assert "rejected the token" in found["state"]["failure"]
     assert "secrets" not in found
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
     assert "Removed: 1 document." in await run(site, tmp_path, "connections", "remove", "wiki", "--yes")

@@ -237,7 +237,7 @@ def instructions_form(place_id: str, now: str) -> SanitizedForm:
 def limits_form(place_id: str, now: Iterable[float]) -> SanitizedForm:
     """Return the form for the daily limits, filled with the current ones."""
     form, label = FormId(FormKind.LIMITS, place_id), "Answers a person, answers here, money here"
-    hint = "A day, as three numbers; 0: no limit. Money is for the model."
+    hint = "Per day: answers per person, answers here, model cost. 0: no limit"
     typed = ", ".join(typed_limits(now))
     return _text_form("Limits of a day", form, label, 40, description=hint, example="20, 200, 5", now=typed)
 

@@ -376,7 +376,7 @@ def _has_properties(document: Any) -> bool:
 
 def _picture_remedy(document: Any) -> str | None:
     pictured = any(relation.reltype.endswith("/image") for relation in document.part.rels.values())
-    return "It holds only pictures; run text recognition (OCR) on them." if pictured else None
+    return "It contains only pictures. Run text recognition (OCR) on them." if pictured else None
 
 
 def _one_line(text: str) -> str:

@@ -165,7 +165,7 @@ class SlackOffers:
                 direct = ThreadKey(PLATFORM, "", await messages.direct_channel(user), "")
                 await messages.post(direct, offer.text, layout)
         except RequestRefused as refusal:
-            raise Denied(f"Slack refuses it: {refusal.error}.") from None
+            raise Denied(f"Slack refused this: {refusal.error}.") from None
 
 
 LONGEST = 2_900  # characters of a section, leaving room for escaping
@@ -188,7 +188,9 @@ class SlackAnnouncements:
         """Return the audience of the channel. Raises Denied if other workspaces may read it or that is unknown."""
         audience = await self._access.audience(channel, "")
         if team_principal(channel.space) not in audience.principals:
-            raise Denied("That channel is shared with others, or I am not in it.", remedy="Choose another channel.")
+            raise Denied(
+                "That channel is shared with another organization, or I am not in it.", remedy="Choose another channel."
+            )
         return audience
 
     async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
@@ -207,4 +209,4 @@ class SlackAnnouncements:
         try:
             await self._messages.post(channel, text[:LONGEST])
         except RequestRefused as error:
-            raise Denied(f"Slack refuses it: {error.error}.", remedy="Invite me to that channel.") from None
+            raise Denied(f"Slack refused this: {error.error}.", remedy="Invite me to that channel.") from None

@@ -71,7 +71,7 @@ class SlackNotices:
             channel = ThreadKey(PLATFORM, "", await self.messages.direct_channel(user_id(person)), "")
             await self.messages.post(channel, notice.lines[0], _layout(notice), part=_part(notice))
         except RequestRefused as refusal:
-            raise Denied(f"Slack refuses it: {reason_in_words(refusal.error)}.") from None
+            raise Denied(f"Slack refused this: {reason_in_words(refusal.error)}.") from None
 
 
 def _part(notice: Notice) -> str:

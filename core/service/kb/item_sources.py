@@ -18,7 +18,7 @@ from core.ports.catalog import BlobStore, Catalog
 from core.ports.platform import ConversationGone, PlatformCapabilities, Transcript
 from core.ports.sources import FetchResult, FileStores, PageGone, Web
 
-MORE_FILES = "There are more files than the {limit} that were read. Add the folders in it one by one."
+MORE_FILES = "There are more files than the {limit} that were read. Add its folders one by one."
 _UNSAFE = re.compile(r"[^\w .-]+")
 
 

@@ -165,7 +165,7 @@ class JobCommands:
     async def repair_index(self, command: KbCommand, caller: Caller) -> KbResult:
         """REPAIR: restore what Redis lost, then fill one base or all from originals and links."""
         if self.repair is None:
-            raise NotFound("Originals of documents are not stored here.", remedy="Add them again.")
+            raise NotFound("The originals of documents are not stored here.", remedy="Add them again.")
         restored = await self.repair.restore_catalog()
         name = command.base or command.target
         bases = [await self.queries.base(name, caller)] if name else await self.queries.visible(caller)

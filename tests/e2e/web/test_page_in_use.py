@@ -249,7 +249,7 @@ def test_a_conversation_is_found_by_its_words(office: Watched) -> None:
     page.fill("#find", "approves refunds")
     page.wait_for_function("document.querySelectorAll('#found li a').length >= 1")
     page.fill("#find", "zanzibar")
-    page.get_by_text("No conversation of yours has these words.").wait_for()
+    page.get_by_text("None of your conversations contains these words.").wait_for()
     page.set_viewport_size({"width": 390, "height": 800})
     page.get_by_role("link", name="New conversation").click()
     page.wait_for_selector(".welcome")
@@ -293,7 +293,7 @@ def test_a_gap_has_a_chart_and_its_draft_waits_until_it_is_written(office: Watch
     chart = page.get_by_role("img", name=re.compile("Questions by week"))
     assert chart.locator("text").count() >= 3, "both axes have labels"
     picture(page, "gaps")
-    page.get_by_role("link", name=re.compile("Draft the missing section on Is there a canteen")).click()
+    page.get_by_role("link", name=re.compile("Write the missing section on Is there a canteen")).click()
     page.get_by_role("button", name="Propose it").click()
     page.get_by_text("The draft still says “(to be written)”.").wait_for()
     text = page.input_value("#text")
@@ -315,7 +315,7 @@ def test_a_removed_base_leaves_its_page_with_the_outcome(office: Watched) -> Non
     page = office.open("/knowledge/bases/samples")
     page.get_by_role("button", name="Remove this base").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove samples").click()
-    page.get_by_role("link", name="Back to the knowledge").wait_for()
+    page.get_by_role("link", name="Back to Knowledge").wait_for()
     page.wait_for_selector(".job:not([aria-busy])")
     assert page.url == f"{office.address}/knowledge"
     assert page.locator("dialog[open]").count() == 0
