@@ -25,7 +25,7 @@ from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.answer_records import SlackQuestionState
 from adapters.slack.outbound.payloads import FollowUpValue, FormValues, RatingValue, ReasonForm, form_in
 from adapters.slack.outbound.text import escape, group_call
-from adapters.slack.workspace import SlackWorkspace
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.answer import Answer
 from core.model.conversation import ThreadKey, Turn
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable

@@ -19,7 +19,7 @@ from adapters.slack.listeners.support import ACKNOWLEDGE_SECONDS, TRY_AGAIN, rep
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.payloads import ChoiceForm, ChoiceValue, FormValues, form_in
 from adapters.slack.outbound.text import escape
-from adapters.slack.workspace import SlackWorkspace
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable, Unavailable
 from core.model.incoming_events import IncomingChoice, ReplyTarget

@@ -21,7 +21,7 @@ from adapters.slack.listeners.support import ACKNOWLEDGE_SECONDS, TRY_AGAIN, rep
 from adapters.slack.outbound import home_view, views
 from adapters.slack.outbound.blocks import Block
 from adapters.slack.outbound.home_view import HomeContents, admin_buttons, home
-from adapters.slack.workspace import SlackWorkspace
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.service.gaps.overview import GapOverview
