@@ -1,5 +1,7 @@
 """Assembly of everything that answers commands, buttons, menus and forms."""
 
+from typing import cast
+
 from adapters.discord.inbound.interactions import report_errors, tell
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.interactions.answer_buttons import AnswerButtons, RatingButtons
@@ -10,16 +12,19 @@ from adapters.discord.interactions.footnote_commands import FootnoteCommands
 from adapters.discord.interactions.settings import ChannelSettingsMenus
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound.application import DiscordApplication
-from adapters.discord.outbound.buttons import ButtonHandlers, Interaction
+from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.forms import (
     LONGEST_CORRECTION,
     LONGEST_WORDS,
     FormId,
     FormKind,
+    SettingsMenu,
     entered_texts,
     uploaded_files,
 )
 from adapters.discord.outbound.text import clip
+from core.model.person_answers import OfferAction
+from core.service.actions.presses import AnswerButton
 from core.service.actions.wording import GONE
 
 
@@ -34,25 +39,35 @@ class Interactions:
         self._checkpoints = CheckpointButtons(app)
         self._ratings = RatingButtons(app, kb)
         self._settings = ChannelSettingsMenus(app)
-        answers = AnswerButtons(app, ordered_queue, self._ratings)
-        self.button_handlers = ButtonHandlers(
-            stop=answers.stop,
-            act=answers.act,
-            ask_follow_up=answers.ask_follow_up,
-            ask_again=answers.ask_again,
-            choose=self._checkpoints.choose,
-            correct=self._ratings.open_correction,
-            mute_notices=answers.mute_notices,
-            decide_answer=self._ratings.decide_answer,
-            choose_settings=self._settings.choose,
-            use_kept_command=kb.on_press if kb is not None else _without_knowledge,
-            on_submit=self._on_submit,
-        )
+        self._answers = AnswerButtons(app, ordered_queue, self._ratings)
         ask, footnote = AskCommands(app, ordered_queue), FootnoteCommands(app, self._settings)
         commands = [*ask.commands(), footnote.group(), *(kb.commands() if kb is not None else ())]
         self.command_tree = CommandTree(commands, app.user_actions.audit, app.message_states, dev_guild)
 
-    async def _on_submit(self, interaction: Interaction) -> None:
+    async def on_press(self, interaction: Interaction, custom_id: str) -> None:
+        """Handle a pressed button or a menu, even one that another process posted."""
+        answers, ratings = self._answers, self._ratings
+        match custom_id.split(":")[1:]:
+            case ["stop" | "again" | "correct" as name, trace]:
+                act = {"stop": answers.stop, "again": answers.ask_again, "correct": ratings.open_correction}[name]
+                await act(interaction, trace)
+            case ["ask", trace, number]:
+                await answers.ask_follow_up(interaction, trace, int(number))
+            case ["choose", checkpoint, choice]:
+                await self._checkpoints.choose(interaction, checkpoint, choice)
+            case ["place" | "role", menu, place]:
+                chosen = cast("dict[str, list[str]]", interaction.data or {}).get("values", [])
+                await self._settings.choose(interaction, SettingsMenu(menu), place, chosen)
+            case ["notices", "mute"]:
+                await answers.mute_notices(interaction)
+            case ["offer", action, name]:
+                await ratings.decide_answer(interaction, OfferAction(action), name)
+            case ["kb", kept]:
+                await (self._kb.on_press(interaction, kept) if self._kb is not None else tell(interaction, GONE))
+            case [action, trace]:
+                await answers.act(interaction, AnswerButton(action), trace)
+
+    async def on_submit(self, interaction: Interaction) -> None:
         """Handle a submitted form, even one that another process opened."""
         data = dict(interaction.data or {})
         form = FormId.decode(str(data.get("custom_id", "")))
@@ -74,7 +89,3 @@ class Interactions:
                     await self._kb.add_files(interaction, form.subject, uploaded_files(data))
                 case FormKind.FILES:
                     await tell(interaction, GONE)
-
-
-async def _without_knowledge(interaction: Interaction, _kept: str) -> None:
-    await tell(interaction, GONE)
