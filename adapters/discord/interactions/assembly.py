@@ -11,6 +11,7 @@ from adapters.discord.interactions.command_tree import CommandTree
 from adapters.discord.interactions.footnote_commands import FootnoteCommands
 from adapters.discord.interactions.settings import ChannelSettingsMenus
 from adapters.discord.kb.commands import KbGroup
+from adapters.discord.kb.options import kb_commands
 from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.forms import (
@@ -41,7 +42,7 @@ class Interactions:
         self._settings = ChannelSettingsMenus(app)
         self._answers = AnswerButtons(app, ordered_queue, self._ratings)
         ask, footnote = AskCommands(app, ordered_queue), FootnoteCommands(app, self._settings)
-        commands = [*ask.commands(), footnote.group(), *(kb.commands() if kb is not None else ())]
+        commands = [*ask.commands(), footnote.group(), *(kb_commands(kb) if kb is not None else ())]
         self.command_tree = CommandTree(commands, app.user_actions.audit, app.message_states, dev_guild)
 
     async def on_press(self, interaction: Interaction, custom_id: str) -> None:
