@@ -255,9 +255,7 @@ class MemoryContract:
         assert [(word.trace_id, word.person) async for word in stores.feedback.all()] == [("t2", BEN)]
         assert await stores.memory.forget_person(ANA.id) == 0
 
-    async def test_forgetting_a_thread_reaches_checkpoints_that_were_taken_and_runs_that_failed(
-        self, stores: Stores
-    ) -> None:
+    async def test_forgetting_a_thread_deletes_resumed_checkpoints_and_failed_runs(self, stores: Stores) -> None:
         await stores.checkpoints.park(parked("c1"))
         await stores.checkpoints.claim("c1", by="press")
         await stores.trace_store.record("t-failed", [EVENT], person_id=ANA.id, thread=str(THREAD))

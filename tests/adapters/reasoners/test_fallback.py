@@ -168,7 +168,7 @@ async def test_what_a_model_has_against_one_question_leaves_the_next_ones_alone(
     assert pair.state is BreakerState.CLOSED
 
 
-async def test_an_endpoint_that_answers_all_but_streams_is_not_waited_for_with_every_question(
+async def test_does_not_wait_each_time_for_an_endpoint_whose_streams_never_start(
     pair: FallbackReasoner, model: ScriptedReasoner, clock: ManualClock
 ) -> None:
     model.enqueue("compose", *[DOWN] * 6)

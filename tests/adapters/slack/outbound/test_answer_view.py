@@ -94,7 +94,7 @@ async def test_finds_a_stream_whose_start_was_not_kept(room: Room) -> None:
     assert await room.surface(question).find(room.surface(question).home, PartKey(0), ()) == stream.ts
 
 
-async def test_edits_finds_and_deletes_a_direct_message_where_no_direct_message_may_be_opened(room: Room) -> None:
+async def test_edits_finds_and_deletes_a_direct_message_without_reopening_the_channel(room: Room) -> None:
     room.slack.faults.fail("conversations.open", "missing_scope", times=None)
     surface = room.surface(await room.asked())
     place = await surface.next_place(ReplyMode.DIRECT)
