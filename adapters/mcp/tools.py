@@ -33,7 +33,7 @@ Limit = Annotated[int, Field(ge=1, le=20, description="How many passages at most
 Name = Annotated[str, Field(max_length=500, description="A document's title or path, or a part of one.")]
 Asked = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION, description="The question, in full.")]
 Conversation = Annotated[
-    str, Field(pattern=r"^[\w.@-]{0,64}$", description="Goes on with this conversation; empty: a new one.")
+    str, Field(pattern=r"^[\w.@-]{0,64}$", description="The conversation to continue. Empty: a new one.")
 ]
 
 log = logging.getLogger(__name__)
