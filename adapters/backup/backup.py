@@ -189,8 +189,8 @@ async def back_up_older_data(backup: Backup, home: Path) -> Path | None:
             await backup.make(folder, lambda *_: None)
         except ConfigurationError as error:
             raise ConfigurationError(
-                f"The data of an older Footnote was not backed up before the upgrade: {error.args[0]}",
-                remedy="Make room, or run footnote backup with a folder on another disk; then start again.",
+                f"The data of the older Footnote could not be backed up before the upgrade: {error.args[0]}",
+                remedy="Free some disk space, or run footnote backup with a folder on another disk. Then start again.",
             ) from error
     return folder
 

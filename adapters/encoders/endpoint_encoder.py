@@ -170,7 +170,7 @@ class EndpointEncoder:
             raise self._failure(
                 f"answers with {len(vector)} numbers where it was {self._dimension}",
                 f"Set EMBEDDING_MODEL back. If the model has changed, remove {self._kept}, set MILVUS_URI to a new "
-                "place and let footnote kb repair fill it.",
+                "place and run footnote kb repair to fill it.",
             )
         length = float(np.linalg.norm(vector)) if len(vector) else 0.0
         if not math.isfinite(length) or length == 0.0:

@@ -303,7 +303,7 @@ class RedisAddress:
         found = tuple(_host(one, port) for one in hosts.split(",") if one)
         service = unquote(parts.path.strip("/")).partition("/")
         if not found or (kind == "sentinel" and not service[0]):
-            raise ValueError("Hosts, and for Sentinel the name of the service, are missing.")
+            raise ValueError("The hosts are missing, or for Sentinel the name of the service.")
         database = service[2] if kind == "sentinel" else parts.path.strip("/")
         query = f"?{parts.query}" if parts.query else ""
         options = dict(parse_url(f"{scheme}://{f'{user}@' if user else ''}x:1/{database or 0}{query}"))

@@ -11,7 +11,7 @@ MOST = 15  # gaps shown in full; --json and --csv have all of them
 MOST_DOCUMENTS = 5
 NOTHING_ASKED = "There were no questions in this period. Ask something with footnote ask, then look again."
 NOTHING_LACKING = "Every question in this period was answered, and every rating was good."
-UNGROUPED = "could not be grouped: asked before there were documents, or under another embedding model."
+UNGROUPED = "could not be grouped, because there were no documents yet or the embedding model has changed."
 IN_PRIVATE = "(asked in private; its words are not shown)"
 REASONS = {
     GapReason.ABSTAINED: "the documents don't say",

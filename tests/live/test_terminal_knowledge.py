@@ -62,7 +62,7 @@ async def test_a_base_is_filled_looked_at_emptied_and_filled_again(
     code, out = await run(knowledge._ingest(["ferry.md", "folder", "more.zip", link], "voyage", 0, as_json=False))
     assert code == 1
     assert "3 added" in out
-    assert f"{link}: This host must not be fetched from" in out
+    assert f"{link}: This host is not allowed" in out
     code, out = await run(_kb(KbVerb.LIST))
     assert (code, out.count("•")) == (0, 3)
     code, out = await run(_kb(KbVerb.SHOW, target="more.zip"))

@@ -288,7 +288,7 @@ async def test_a_call_that_meets_a_damaged_page_says_what_to_do(path: str) -> No
     os.truncate(path, Path(path).stat().st_size - 3)
     async with opened(path) as index:
         adding = index.add(passages, vectors)
-        with pytest.raises(StoreUnavailable, match=r"damaged\. Move it away: footnote kb repair"):
+        with pytest.raises(StoreUnavailable, match=r"damaged\. Move it away\. Then footnote kb repair"):
             await adding
 
 
@@ -313,7 +313,7 @@ async def test_on_a_disk_without_the_reserve_nothing_is_added_and_what_is_there_
         async with opened(str(place / "milvus.db")) as index:
             await add(index, "p1")
             (place / "filler").write_bytes(bytes(2**20))
-            with pytest.raises(DiskFull, match=r"The disk of .* is full\. Make room on it\."):
+            with pytest.raises(DiskFull, match=r"The disk of .* is full\. Free some space\."):
                 await add(index, "p2")
             assert await index.count() == 1
             (place / "filler").unlink()

@@ -176,11 +176,11 @@ def test_a_citation_stays_on_the_line_of_its_sentence(office: Watched) -> None:
 def test_restricting_a_base_names_who_loses_access_and_keeps_it_managed(office: Watched) -> None:
     page = office.open("/knowledge")
     page.fill("#new-base", "private notes")
-    page.get_by_role("button", name="Create it").click()
+    page.get_by_role("button", name="Create").click()
     page.locator("#kb-result .note.good").wait_for()
     page.goto(f"{office.address}/knowledge/bases/private%20notes")
     page.set_input_files("#files", NOTE)
-    page.get_by_role("button", name="Add them").click()
+    page.get_by_role("button", name="Add files").click()
     page.wait_for_selector(".job:not([aria-busy])")
     page.get_by_label("Restrict to…").fill("web:user:ada")
     page.get_by_role("button", name="Restrict", exact=True).click()
@@ -232,7 +232,7 @@ def test_an_upload_shows_how_far_it_is_and_what_became_of_it(office: Watched) ->
     blank: Any = {"name": "blank.md", "mimeType": "text/markdown", "buffer": b"\n" * 1_000_000}
     page.set_input_files("#files", blank)
     assert "blank.md" in page.inner_text(".drop .picked")
-    page.get_by_role("button", name="Add them").click()
+    page.get_by_role("button", name="Add files").click()
     page.wait_for_function(
         "() => { const bar = document.querySelector('.sending'); return !bar.hidden && bar.value > 0 && bar.value < 1 }"
     )

@@ -90,10 +90,10 @@ def test_slack_from_nothing_to_a_checked_installation(
     page.get_by_text("a connection was offered").wait_for()
 
     page.get_by_label("Or a folder of this machine").fill(str(tmp_path / "nowhere"))
-    page.get_by_role("button", name="Read it").click()
+    page.get_by_role("button", name="Add folder").click()
     page.get_by_text("There is no file or folder").wait_for()
     page.get_by_label("Or a folder of this machine").fill(str(tmp_path))
-    page.get_by_role("button", name="Read it").click()
+    page.get_by_role("button", name="Add folder").click()
     page.wait_for_selector(".job:not([aria-busy])")
     page.get_by_role("button", name="Check now").click()
     page.get_by_text("1 passage of 1 document, all there").wait_for()
