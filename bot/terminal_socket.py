@@ -36,6 +36,7 @@ MOST_EVENT_BYTES = 8 * 1024 * 1024
 MOST_PATH_BYTES = 100  # a socket's address holds 104 bytes on macOS, 108 on Linux
 EVERYTHING = Audience(unrestricted=True)
 NOT_ANSWERING = "The running Footnote does not answer here. Loading the models instead, which takes some seconds."
+FAILED = "The running Footnote failed unexpectedly; its log has the details."
 
 log = logging.getLogger(__name__)
 
@@ -180,11 +181,9 @@ class _Desk:
             await _send(writer, _Reply(error=error.args[0], remedy=error.remedy, wrong_call=wrong))
         except OSError:  # the client does not read
             return
-        except Exception as error:
-            from bot.cli.failures import explain_failure
-
+        except Exception:
             log.exception("terminal_question_failed")
-            await _send(writer, _Reply(error=explain_failure(error).rstrip("\n")))
+            await _send(writer, _Reply(error=FAILED))
 
 
 async def _send(writer: "StreamWriter", reply: _Reply) -> None:
