@@ -1,4 +1,4 @@
-"""The contract suites of ``tests/contracts`` on a Redis Cluster, and those in ``ON_EVERY_SHAPE`` on Sentinels and TLS too.
+"""The contract suites of ``tests/contracts`` on a Redis Cluster; those in ``ON_EVERY_SHAPE`` on Sentinels and TLS too.
 
 Only a Cluster can refuse a command that a single server accepts, because keys lie on different nodes and pipelines are
 split. So every suite runs there. With Sentinels or TLS the commands reach one ordinary server and only the connection
