@@ -24,7 +24,7 @@ from adapters.slack.outbound.home_view import HomeContents, admin_buttons, home
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
-from core.service.gaps.overview import GapOverview
+from core.service.gaps.digest import GapOverview
 from core.service.kb.text_layout import plain_lines
 from core.service.kb.text_spans import Line
 

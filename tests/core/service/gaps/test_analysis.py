@@ -11,7 +11,7 @@ from core.model.errors import NotFound
 from core.model.knowledge import KnowledgeBase
 from core.ports.question_log import QuestionVector
 from core.service.gaps.analysis import Reader
-from core.service.gaps.overview import GapOverview
+from core.service.gaps.digest import GapOverview
 from core.service.gaps.report import GapReason, GapReport, Trend
 from tests.core.service.gaps.planted import BOARD, EVERYTHING, HANDBOOK, House
 from tests.fakes.memory.encoder import HashingEncoder
