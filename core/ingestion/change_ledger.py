@@ -50,12 +50,12 @@ class LedgerEntry:
 Entries = Mapping[tuple[Subject, str], LedgerEntry]
 
 
+@dataclass(slots=True)
 class ChangeLedger:
     """Ledger in its own blob store. Its methods raise StoreUnavailable."""
 
-    def __init__(self, blobs: BlobStore) -> None:
-        self._blobs = blobs
-        self._known: int | None = None
+    blobs: BlobStore
+    _known: int | None = None
 
     @property
     def known(self) -> int:
@@ -64,7 +64,7 @@ class ChangeLedger:
 
     async def number(self) -> int:
         """Return the number of the last recorded change, or 0. If it is damaged, derive it from the entries."""
-        data = await self._blobs.read(_number_name())
+        data = await self.blobs.read(_number_name())
         try:
             number = int(data or b"")
         except ValueError:
@@ -82,11 +82,11 @@ class ChangeLedger:
 
     async def entry(self, subject: Subject, key: str) -> LedgerEntry | None:
         """Return the latest entry of a subject, or None if it is missing or unreadable."""
-        return _parsed(await self._blobs.read(_name(subject, key)))
+        return _parsed(await self.blobs.read(_name(subject, key)))
 
     async def entries(self) -> Entries:
         """Return all readable entries."""
-        found = [_parsed(data) async for _, data in self._blobs.entries()]
+        found = [_parsed(data) async for _, data in self.blobs.entries()]
         return {(one.subject, one.key): one for one in found if one is not None}
 
     async def begin_recovery(self, behind: int) -> None:
@@ -95,12 +95,12 @@ class ChangeLedger:
 
     async def recovering_from(self) -> int | None:
         """Return the number after which an unfinished recovery repeats changes, or None without one."""
-        data = await self._blobs.read(_name(_RECOVERING, ""))
+        data = await self.blobs.read(_name(_RECOVERING, ""))
         return None if data is None else int(data) if data.isdigit() else 0
 
     async def end_recovery(self) -> None:
         """Clear the mark of ``begin_recovery``."""
-        await self._blobs.forget(_name(_RECOVERING, ""))
+        await self.blobs.forget(_name(_RECOVERING, ""))
 
     async def catch_up(self, catalog: Catalog) -> int:
         """Record what the catalog has and the ledger does not. Return the number of entries.
@@ -117,7 +117,7 @@ class ChangeLedger:
 
     async def _keep(self, name: str, text: str) -> None:
         try:
-            await self._blobs.keep(name, text.encode())
+            await self.blobs.keep(name, text.encode())
         except DocumentRejected as error:
             raise StoreUnavailable(f"The change cannot be recorded: {error}") from error
 

@@ -54,7 +54,7 @@ class Company(Bot):
         )
 
     def _check(self) -> AnswerCheck:
-        agent = self.harness.question_service._agent  # the very one that answered
+        agent = self.harness.question_service.agent  # the very one that answered
         return AnswerCheck(agent, self.harness.catalog, self.harness.index, self.clock)
 
     def process(self) -> StandingAnswers:
