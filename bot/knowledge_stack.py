@@ -36,7 +36,7 @@ from core.ports.catalog import BlobStore, Catalog
 from core.ports.index import Encoder, Index
 from core.ports.memory import Memory
 from core.ports.platform import PlatformCapabilities
-from core.ports.question_log import QuestionLog
+from core.ports.usage import QuestionLog
 from core.retrieval.hybrid import Retriever
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.schedules import Scheduler
@@ -44,10 +44,10 @@ from core.service.kb.service import KnowledgeService
 from core.service.kb.wiring import KnowledgeDeps, wire_knowledge
 from core.service.lost_changes import LostChanges
 from core.service.person_answers import PersonAnswers
-from core.service.sync.classes import ReaderClasses
 from core.service.sync.connections import Connections
 from core.service.sync.documents import SyncedDocuments
 from core.service.sync.engine import SyncEngine
+from core.service.sync.rights import ReaderClasses
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager

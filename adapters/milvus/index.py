@@ -37,9 +37,8 @@ from adapters.milvus.rows import (
 from adapters.milvus.schema import INDEXED, check_server, create_collection, create_indexes
 from core.model.errors import StoreUnavailable
 from core.model.knowledge import Passage
-from core.model.sentence_vectors import cosines_of_nearest
 from core.model.text import without_stopwords
-from core.ports.index import DenseAndBm25Hits, PassageVectors, Scope
+from core.ports.index import DenseAndBm25Hits, PassageVectors, Scope, cosines_of_nearest
 
 if TYPE_CHECKING:
     from core.ports.index import Vectors

@@ -12,9 +12,8 @@ from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ThreadKey
 from core.model.knowledge import KnowledgeBase
 from core.model.records import Record
-from core.service.standing_answers.checks import AnswerCheck
+from core.service.standing_answers.checks import AnswerCheck, MutedNotices
 from core.service.standing_answers.notices import NoticePreview
-from core.service.standing_answers.records import MutedNotices
 from core.service.standing_answers.service import StandingAnswers
 from tests.core.service.standing_answers.company import FOURTEEN, THIRTY, Fuse, Killed, publish
 from tests.e2e.discord_driver import DiscordDriver

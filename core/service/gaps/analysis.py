@@ -18,7 +18,7 @@ from core.model.errors import NotFound
 from core.model.knowledge import Document
 from core.ports.catalog import Catalog
 from core.ports.memory import FeedbackStore
-from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionLog
+from core.ports.usage import DocumentReference, LoggedQuestion, QuestionLog
 from core.service.gaps.question_groups import group_by_meaning, middle_of
 from core.service.gaps.report import (
     Conflict,

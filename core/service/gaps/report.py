@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
 
-from core.ports.question_log import DocumentReference
+from core.ports.usage import DocumentReference
 
 
 class GapReason(StrEnum):

@@ -34,9 +34,8 @@ from core.model.person_answers import is_answer
 from core.ports.catalog import Catalog
 from core.ports.job_store import JobStore, SiteStore
 from core.ports.platform import ConversationGone, PlatformCapabilities
-from core.service.kb.item_sources import ItemSources
+from core.service.kb.item_sources import ItemSources, SiteSync
 from core.service.kb.program_documents import check_readers
-from core.service.kb.sites import SiteSync
 from core.service.sync.engine import SyncReport
 
 TURN_SECONDS = 20.0  # then a job lets the next job of its base run

@@ -19,11 +19,11 @@ from core.ports.job_store import Every, JobStore, Schedule, ScheduleStore
 from core.ports.sources import FileStores
 from core.service.kb.chat_changes import ChatChanges
 from core.service.kb.commands import MOST_PAGES, Caller, KbCommand, KbVerb
+from core.service.kb.item_sources import PlaceWatch
 from core.service.kb.job_queue import JobQueue, site_limit
 from core.service.kb.proposals import Proposals
 from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.results import KbResult, ScheduleRemoved, ScheduleSaved
-from core.service.kb.sites import PlaceWatch
 from core.service.kb.summaries import summarize_job, summarize_schedule
 from core.service.kb.wording import ADD_AGAIN
 from core.service.person_answers import PersonAnswers

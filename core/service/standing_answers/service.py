@@ -20,23 +20,23 @@ from core.ports.inbox import NamedLeases
 from core.ports.memory import Memory
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import ChannelSettingsStore, Notice, PersonalNotices
-from core.ports.question_log import QuestionLog
-from core.ports.usage import DailyBudget
+from core.ports.usage import DailyBudget, QuestionLog
 from core.service.leases import repeat
 from core.service.one_time_use import OneTimeUses
-from core.service.standing_answers.checks import AnswerCheck, cited_documents
-from core.service.standing_answers.comparison import AnswerChange
-from core.service.standing_answers.notices import notice_of
-from core.service.standing_answers.records import (
+from core.service.standing_answers.checks import (
     WEEK,
+    AnswerCheck,
     CheckedDay,
     FollowedAnswer,
     FollowedRecord,
     FollowingChannel,
     NoticeDay,
     SentNotice,
+    cited_documents,
     muted_people,
 )
+from core.service.standing_answers.comparison import AnswerChange
+from core.service.standing_answers.notices import notice_of
 
 FOLLOWED = timedelta(days=90)
 REMEMBERED = timedelta(days=30)  # how far back threads are kept
