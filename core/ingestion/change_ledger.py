@@ -184,7 +184,7 @@ def _number_name() -> str:
     return _name(_NUMBER, "")
 
 
-class RecordedCatalog(Catalog):
+class RecordedCatalog:
     """Catalog that records changes in a ledger. Raises StoreUnavailable, also if ``recover`` cannot undo a loss."""
 
     def __init__(self, kept: Catalog, ledger: ChangeLedger, recover: Callable[[], Awaitable[None]]) -> None:
@@ -192,6 +192,9 @@ class RecordedCatalog(Catalog):
         self._kept = kept
         self._ledger = ledger
         self._recover = recover
+        self.changes, self.count_change = kept.changes, kept.count_change
+        self.document, self.documents, self.visible_versions = kept.document, kept.documents, kept.visible_versions
+        self.index_identity, self.remember_index = kept.index_identity, kept.remember_index
         self._compared = False
         self._writing = asyncio.Lock()  # record numbers in the order in which Redis assigned them
 
@@ -263,34 +266,6 @@ class RecordedCatalog(Catalog):
             await self._require_whole()
             number = await self._kept.count_change()
             await self._ledger.record([LedgerEntry(number, subject, key)], number)
-
-    async def changes(self) -> int:
-        """Return the total number of changes to bases and documents."""
-        return await self._kept.changes()
-
-    async def count_change(self, at_least: int = 0) -> int:
-        """Count a change that was made elsewhere in the same store. Return the new number."""
-        return await self._kept.count_change(at_least)
-
-    async def documents(self, bases: frozenset[str]) -> Sequence[Document]:
-        """Return the documents of these bases, by base and title."""
-        return await self._kept.documents(bases)
-
-    async def document(self, document_id: str) -> Document | None:
-        """Return one document at its visible version."""
-        return await self._kept.document(document_id)
-
-    async def visible_versions(self, document_ids: Sequence[str]) -> Mapping[str, str]:
-        """Return the visible version of each of these documents; invisible ones are absent."""
-        return await self._kept.visible_versions(document_ids)
-
-    async def index_identity(self) -> str:
-        """Return the identity of the index that has the documents' passages."""
-        return await self._kept.index_identity()
-
-    async def remember_index(self, identity: str) -> None:
-        """Store the identity of the index that has the documents' passages."""
-        await self._kept.remember_index(identity)
 
     async def _require_whole(self) -> None:
         """Recover the catalog before a change if it is behind. The change would otherwise hide the loss."""
