@@ -91,7 +91,7 @@ async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
             raise typer.BadParameter(f"There is no choice {pressed!r} here. There are: {there}.")
         events = footnote.question_service.choose(
             checkpoint_id,
-            understood.choice,
+            understood,
             OPERATOR,
             audience=Audience(unrestricted=True),
             is_admin=True,

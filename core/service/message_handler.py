@@ -376,8 +376,7 @@ def _typed_choice(message: IncomingMessage, opened: OpenThread, trace_id: str) -
     parked = opened.parked
     if parked is None or parked.inquiry.id == trace_id or parked.checkpoint.asker.id != message.asker.id:
         return None
-    understood = match_typed_choice(message.text, parked.checkpoint)
-    return understood.choice if understood is not None else None
+    return match_typed_choice(message.text, parked.checkpoint)
 
 
 async def _chain(first: AgentEvent, events: Events) -> Events:

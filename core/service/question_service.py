@@ -161,10 +161,10 @@ class QuestionService:
         mine = question.asker.id == parked.checkpoint.asker.id
         understood = match_typed_choice(question.text, parked.checkpoint) if mine else None
         if understood is not None:
-            yield Noticed(f"I take that as your answer to “{parked.checkpoint.question}”: {understood.choice.label}.")
+            yield Noticed(f"I take that as your answer to “{parked.checkpoint.question}”: {understood.label}.")
             events = self.choose(
                 parked.checkpoint.id,
-                understood.choice,
+                understood,
                 question.asker,
                 audience=question.audience,
                 by=question.trace_id,
