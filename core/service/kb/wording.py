@@ -56,7 +56,6 @@ from core.service.kb.text_spans import (
     code,
     count,
     duration,
-    join_names,
     line_text,
     link,
     plain,
@@ -159,8 +158,8 @@ def base_line(base: BaseSummary) -> Line:
 def document_line(document: DocumentSummary, now: datetime) -> Line:
     """Return a document in one line: its title, size, age and source."""
     added = age(document.added_at, now)
-    facts = [count(document.passages, "passage"), added and f"added {added}"]
-    return (strong(document.title), plain(f" ({join_names(filter(None, facts))}), {document.source}"))
+    facts = ", ".join(filter(None, [count(document.passages, "passage"), added and f"added {added}"]))
+    return (strong(document.title), plain(f" ({facts}), {document.source}"))
 
 
 def restorable_line(removed: RestorableDocument) -> Line:
@@ -258,7 +257,7 @@ def search_line(check: SearchCheck) -> str:
     """Return what a search for a removed or restored document finds."""
     if check.found is None:
         return "I could not check this with a search."
-    finding = "that document" if check.found else join_names(check.others) or "nothing"
+    finding = "that document" if check.found else ", ".join(check.others) or "nothing"
     return f"A search for its title now finds: {finding}."
 
 
