@@ -78,36 +78,19 @@ KEPT_A_WEEK = "You can restore it within 7 days."
 # --- lists
 
 
-def heading(view: ListView) -> str:
-    """Return the heading of a list."""
+def heading_and_empty(view: ListView) -> tuple[str, str]:
+    """Return the heading of a list, and the line to show below it if the list is empty."""
     match view:
         case BaseList():
-            return "Knowledge bases"
+            return "Knowledge bases", "There is no knowledge base yet."
         case DocumentList(base=base):
-            return base
+            return base, "It has no documents yet."
         case JobList():
-            return "Jobs"
+            return "Jobs", "There are no jobs yet."
         case ProposalList():
-            return "Proposals"
+            return "Proposals", "No proposals are waiting for review."
         case RestorableList():
-            return "Removed or replaced in the last 7 days"
-        case unknown:
-            assert_never(unknown)
-
-
-def empty_line(view: ListView) -> str:
-    """Return the text of an empty list."""
-    match view:
-        case BaseList():
-            return "There is no knowledge base yet."
-        case DocumentList():
-            return "It has no documents yet."
-        case JobList():
-            return "There are no jobs yet."
-        case ProposalList():
-            return "No proposals are waiting for review."
-        case RestorableList():
-            return "Nothing was removed or replaced in the last 7 days."
+            return "Removed or replaced in the last 7 days", "Nothing was removed or replaced in the last 7 days."
         case unknown:
             assert_never(unknown)
 
