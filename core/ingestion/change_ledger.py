@@ -15,8 +15,7 @@ from core.model.json_codec import from_json, to_json
 from core.model.knowledge import Document, KnowledgeBase
 from core.ports.catalog import BlobStore, Catalog
 
-_NUMBER = "number"
-_RECOVERING = "recovering"
+_NUMBER, _RECOVERING = "ledger-number-", "ledger-recovering-"  # names of files beside the entries
 _TOGETHER = 16  # files written at a time
 
 
@@ -64,7 +63,7 @@ class ChangeLedger:
 
     async def number(self) -> int:
         """Return the number of the last recorded change, or 0. If it is damaged, derive it from the entries."""
-        data = await self.blobs.read(_number_name())
+        data = await self.blobs.read(_NUMBER)
         try:
             number = int(data or b"")
         except ValueError:
@@ -78,7 +77,7 @@ class ChangeLedger:
             some = entries[start : start + _TOGETHER]
             await asyncio.gather(*(self._keep(_name(one.subject, one.key), to_json(one)) for one in some))
         self._known = max(self.known, number)
-        await self._keep(_number_name(), str(self._known))
+        await self._keep(_NUMBER, str(self._known))
 
     async def entry(self, subject: Subject, key: str) -> LedgerEntry | None:
         """Return the latest entry of a subject, or None if it is missing or unreadable."""
@@ -91,16 +90,16 @@ class ChangeLedger:
 
     async def begin_recovery(self, behind: int) -> None:
         """Store the number after which a recovery repeats changes, so that a killed recovery can restart."""
-        await self._keep(_name(_RECOVERING, ""), str(behind))
+        await self._keep(_RECOVERING, str(behind))
 
     async def recovering_from(self) -> int | None:
         """Return the number after which an unfinished recovery repeats changes, or None without one."""
-        data = await self.blobs.read(_name(_RECOVERING, ""))
+        data = await self.blobs.read(_RECOVERING)
         return None if data is None else int(data) if data.isdigit() else 0
 
     async def end_recovery(self) -> None:
         """Clear the mark of ``begin_recovery``."""
-        await self.blobs.forget(_name(_RECOVERING, ""))
+        await self.blobs.forget(_RECOVERING)
 
     async def catch_up(self, catalog: Catalog) -> int:
         """Record what the catalog has and the ledger does not. Return the number of entries.
@@ -178,10 +177,6 @@ def _parsed(data: bytes | None) -> LedgerEntry | None:
 
 def _name(kind: str, key: str) -> str:
     return f"ledger-{kind}-{key}"
-
-
-def _number_name() -> str:
-    return _name(_NUMBER, "")
 
 
 class RecordedCatalog:

@@ -124,10 +124,6 @@ Retire = Callable[[Document], Awaitable[bool]]  # moves a version to the trash; 
 Progress = Callable[[JobStage, int, int], None]  # stage, pages or passages done, and total
 
 
-def _silent(_stage: JobStage, _done: int, _total: int) -> None:
-    """Report no progress."""
-
-
 @dataclass(slots=True, kw_only=True)
 class Ingestor:
     """Ingestion and removal of documents. Without ``originals``, the documents' files are not stored."""
@@ -139,12 +135,12 @@ class Ingestor:
     clock: Clock
     originals: Originals | None = None
 
-    async def ensure_base(self, name: str, description: str = "") -> KnowledgeBase:
+    async def ensure_base(self, name: str) -> KnowledgeBase:
         """Return the base of this name, and create it if it does not exist."""
         for base in await self.catalog.bases():
             if base.name == name:
                 return base
-        base = KnowledgeBase(name, description)
+        base = KnowledgeBase(name)
         await self.catalog.save_base(base)
         return base
 
@@ -187,7 +183,7 @@ class Ingestor:
         self,
         material: Material,
         base: str,
-        progress: Progress = _silent,
+        progress: Progress = lambda *_: None,
         *,
         still_ours: Callable[[], Awaitable[None]] | None = None,
         retire: Retire | None = None,
@@ -282,7 +278,9 @@ class Ingestor:
             version=version,
             media_type=parsed.media_type,
             passages=0,
-            dated=material.dated or stated_date(_top(parsed)) or (parsed.modified or "")[:10],
+            dated=material.dated
+            or stated_date("\n".join(block.text for block in parsed.blocks[:2]))
+            or (parsed.modified or "")[:10],
             added_at=now.isoformat(timespec="seconds"),
             added_by=material.added_by,
             url=material.url,  # only from where the file was fetched: don't trust an address that the document states
@@ -314,10 +312,6 @@ class Ingestor:
 def _is_taken(there: Document, material: Material) -> bool:
     """Return whether a document of another origin has this source. Such a document is never replaced."""
     return bool(there.origin and material.origin) and there.origin != material.origin
-
-
-def _top(parsed: ParsedDocument) -> str:
-    return "\n".join(block.text for block in parsed.blocks[:2])
 
 
 def document_id_of(base: str, source: str) -> str:

@@ -17,7 +17,7 @@ from core.model.evidence import Hit, first_of_each_document
 from core.model.knowledge import Passage
 from core.ports.catalog import Catalog
 from core.ports.index import DenseAndBm25Hits, Encoder, Index, Reranker, Scope
-from core.retrieval.fusion import Fusion, fuse
+from core.retrieval.fusion import fuse
 
 MOST_IDENTIFIERS = 8  # searched for in every hit's text; a paste may have hundreds
 NAMED = 2  # hits kept per identifier of the query, whatever their rank
@@ -89,7 +89,6 @@ class Retriever:
     encoder: Encoder
     reranker: Reranker | None
     catalog: Catalog
-    fusion: Fusion = field(default=fuse, kw_only=True)
     pool: int = field(default=POOL, kw_only=True)
 
     async def search(self, query: str, scope: Scope, limit: int = 10) -> Retrieval:
@@ -106,7 +105,7 @@ class Retriever:
             asked *= _FURTHER
             legs, dropped = await self._visible_legs(query, vector, scope, asked, seconds)
         with _time_stage(seconds, "fuse"):
-            hits = self.fusion(query, legs, asked - dropped)
+            hits = fuse(query, legs, asked - dropped)
         reranked = 0
         if hits and self.reranker is not None:
             with _time_stage(seconds, "rerank"):

@@ -147,10 +147,11 @@ class QuestionService:
                     await self._record_usage(run)  # writing and checking it would be wasted
                     return
                 found.append(event)
-        if not found or not _is_certain(found[-1], confidence):
+        last = found[-1] if found else None
+        if not isinstance(last, AgentCompleted) or last.answer.confidence < confidence:
             await self._record_usage(run)
             return
-        found[-1] = await _finished(run, found[-1])
+        found[-1] = await _finished(run, last)
         for event in found:
             await self._settle(run, event, question.fence)
             yield event
@@ -367,11 +368,6 @@ class QuestionService:
 def _best_grade(run: Run) -> float:
     """Return the best grade of a run's evidence, in [0, 1]. No answer made of it can be more certain."""
     return max((item.grade.score / 10 for item in run.inquiry.library.items_found() if item.grade), default=0.0)
-
-
-def _is_certain(event: AgentEvent, confidence: float) -> bool:
-    """Return whether a run ended in an answer that is certain enough to give unasked."""
-    return isinstance(event, AgentCompleted) and event.answer.confidence >= confidence
 
 
 async def _finished(run: Run, event: AgentEvent) -> AgentEvent:

@@ -185,7 +185,7 @@ async def _repair(run: Run, failed: Sequence[Judged]) -> dict[DraftUnit, tuple[J
     held: dict[DraftUnit, tuple[Judged, str]] = {}
     for one, text in pairs:
         parts = [verdict_on[unit] for unit in units_in(text)]
-        if parts and all(_is_sure(part) for part in parts):
+        if parts and all(part.verdict.support is Support.SUPPORTED or not part.counts for part in parts):
             marked = edit(text, [mark for part in parts if (mark := cited(part)) is not None])
             held[one.unit] = (parts[0], marked)
     return held
@@ -195,10 +195,6 @@ def _in_form(failed: str, text: str) -> str:
     """Return a correction with the list marker of the item that it replaces."""
     mark = LIST_ITEM.match(failed)
     return f"{mark.group()}{text}" if mark and text and not LIST_ITEM.match(text) else text
-
-
-def _is_sure(judged: Judged) -> bool:
-    return judged.verdict.support is Support.SUPPORTED or not judged.counts
 
 
 def _may_replace(run: Run, failed: Judged, text: str) -> bool:
