@@ -122,7 +122,9 @@ class StandingAnswers:
         """Return the channels that enable this, by key. Deletes all records of channels that disabled it."""
         found: Channels = {}
         named = {one.channel: one for one in known}
-        for channel in dict.fromkeys((*named, *filter(None, map(_channel_of, wanted)))):
+        for channel in dict.fromkeys(
+            (*named, *(str(key) for key in map(ThreadKey.of_place, wanted) if key is not None))
+        ):
             settings = await self._settings(channel)
             if settings is None:
                 continue
@@ -365,10 +367,3 @@ async def _send(notices: PersonalNotices, person: Person, notice: Notice, since:
         log.info("notice_not_sent", extra={"key": notice.key, "reason": str(error)})
         return False
     return True
-
-
-def _channel_of(place: str) -> str:
-    """Return the channel key of a settings place; empty for any other place."""
-    platform, _, rest = place.partition(":channel:")
-    space, slash, channel = rest.partition("/")
-    return str(ThreadKey(platform, space, channel, "")) if slash and channel else ""
