@@ -104,7 +104,7 @@ class KnowledgeStack:
             site_store=deps.site_store,
             item_sources=item_sources,
             clock=deps.clock,
-            sync=self.connections.sync,
+            connections=self.connections,
         )
         return JobWorker(name=name, inbox=deps.inbox, runner=runner, tick=self.scheduler.tick, lanes=lanes)
 

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from core.ingestion.ingestor import Ingestor, document_id_of
 from core.ingestion.trash import Trash
@@ -36,6 +36,8 @@ from core.ports.job_store import JobStore, SiteStore
 from core.ports.platform import ConversationGone, PlatformCapabilities
 from core.service.kb.item_sources import ItemSources, SiteSync
 from core.service.kb.program_documents import check_readers
+from core.service.sync.connections import Connections
+from core.service.sync.documents import Guard
 from core.service.sync.engine import SyncReport
 
 TURN_SECONDS = 20.0  # then a job lets the next job of its base run
@@ -49,15 +51,6 @@ WENT_WRONG = "Something went wrong on my side. Please retry; an admin finds the 
 log = logging.getLogger(__name__)
 
 MOST_NAMED = 100  # failed documents that a sync's card can name
-
-Guard = Callable[[], Awaitable[None]]
-
-
-class Sync(Protocol):
-    """Continues the sync of a connection (``core.service.sync.connections``)."""
-
-    async def __call__(self, name: str, *, guard: Guard, report: SyncReport, until: float) -> bool:
-        """Continue the sync and return whether the round ended."""
 
 
 @dataclass(slots=True)
@@ -115,7 +108,7 @@ class _JobReport(SyncReport):
 class JobRunner:
     """Processes one job at a time; several runners may run in one process or in many.
 
-    The platforms of ``item_sources`` show the cards. ``sync`` continues the sync of a connection; None if nothing is
+    The platforms of ``item_sources`` show the cards. ``connections`` is None if nothing can be
     connected.
     """
 
@@ -126,7 +119,7 @@ class JobRunner:
     site_store: SiteStore
     item_sources: ItemSources
     clock: Clock
-    sync: Sync | None = None
+    connections: Connections | None = None
 
     async def is_ours(self, job_id: str) -> bool:
         """Return whether this process can do a job: it is over, from the clock, or its platform is connected here."""
@@ -201,14 +194,16 @@ class JobRunner:
 
     async def _work_sync(self, run: _Run, until: float) -> None:
         """Continue a sync until its round ends or the turn is over."""
-        sync = self.sync
-        if sync is None:
+        connections = self.connections
+        if connections is None:
             raise NotFound("Nothing is connected here.")
         ended: list[bool] = []
 
         async def work() -> None:
             ended.append(
-                await sync(run.job.reference, guard=run.guard, report=_JobReport(run, self._record_item), until=until)
+                await connections.sync(
+                    run.job.reference, guard=run.guard, report=_JobReport(run, self._record_item), until=until
+                )
             )
 
         await self._run_cancellable(run, work)

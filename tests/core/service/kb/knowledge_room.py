@@ -273,7 +273,7 @@ class Room:
                 self.clock.now,
             ),
             clock=self.clock,
-            sync=self.connections.sync if self.connections is not None else None,
+            connections=self.connections,
         )
 
     def worker(self) -> JobWorker:
