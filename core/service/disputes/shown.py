@@ -12,6 +12,7 @@ from core.model.answer_links import without_foreign_links
 from core.model.events import AgentCompleted, AgentEvent
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.languages import language_of
+from core.model.plain_text import clipped
 from core.model.text import without_markers, words
 from core.ports.job_store import DisputedSource
 from core.service.disputes.decisions import DECISION, decision_text, settles
@@ -170,8 +171,7 @@ def _quote(statement: Statement) -> str:
 
 
 def _clipped(quote: str) -> str:
-    said = running_text(quote)
-    return said if len(said) <= MOST_QUOTED else f"{said[: MOST_QUOTED - 1]}…"
+    return clipped(running_text(quote), MOST_QUOTED)
 
 
 def _cited(run: Run, source: Evidence, text: str, citations: list[Citation]) -> int:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from core.model.clock import Clock
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import Denied, FootnoteError
+from core.model.plain_text import clipped
 from core.model.records import Record
 from core.ports.access import Audit
 from core.ports.catalog import Catalog
@@ -103,10 +104,10 @@ def gaps_in_words(report: GapReport) -> list[Gap]:
 
 def gap_line(number: int, gap: Gap) -> str:
     """Return a gap in one line of plain text."""
-    title = gap.title if len(gap.title) <= LONGEST else f"{gap.title[: LONGEST - 1]}…"
+    title = " ".join(clipped(gap.title, LONGEST).split())
     near = f"; nearest: {gap.nearest[0].document.title}" if gap.nearest else ""
     people = f"{gap.people} {'person' if gap.people == 1 else 'people'}"
-    return f"{number}. {' '.join(title.split())} ({_count(gap.questions, 'question')} of {people}, {gap.trend}{near})"
+    return f"{number}. {title} ({_count(gap.questions, 'question')} of {people}, {gap.trend}{near})"
 
 
 def _count(number: int, one: str) -> str:

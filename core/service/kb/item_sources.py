@@ -37,7 +37,7 @@ from core.model.person_answers import answer_markdown, answer_place, is_answer
 from core.ports.catalog import BlobStore, Catalog
 from core.ports.job_store import Schedule, SiteStore
 from core.ports.platform import ConversationGone, PlatformCapabilities, Transcript
-from core.ports.sources import FetchResult, FileStores, PageGone, Web
+from core.ports.sources import FileStores, PageGone, Web
 
 MORE_FILES = "There are more files than the {limit} that were read. Add the folders in it one by one."
 CHECK_SECONDS = 30.0  # for one check of a store; a slower one is checked again a minute later
@@ -117,40 +117,36 @@ class ItemSources:
 
         Raises DocumentRejected, FetchRefused, NotFound and PlatformUnavailable, each with the reason.
         """
-        by = job.by.name or job.by.id
-        made = Material(
-            item.source, item.name, b"", item.url, by, item.title, item.etag, origin=item.origin, dated=item.dated
-        )
         match item.kind:
             case ItemKind.LINK | ItemKind.STORED:
                 return await (self._fetch_link if item.kind is ItemKind.LINK else self._read_stored)(job, item)
             case ItemKind.FILE:
-                return await self._read_attachment(job, item, made)
+                return await self._read_attachment(job, item)
             case ItemKind.SPOOLED:
-                return await self._read_spooled(job, item, made)
+                return await self._read_spooled(job, item)
             case ItemKind.CONVERSATION:
                 return await self._read_conversation(job, item)
             case ItemKind.TEXT:
-                return replace(made, data=item.reference.encode(errors="replace"))
+                return replace(_without_content(job, item), data=item.reference.encode(errors="replace"))
             case ItemKind.ORIGINAL:
                 return await self._read_original(item)
             case ItemKind.DOCUMENT:
                 raise DocumentRejected("That cannot be read.")
 
-    async def _read_attachment(self, job: Job, item: JobItem, made: Material) -> Material:
-        download = self._capabilities(job).download
+    async def _read_attachment(self, job: Job, item: JobItem) -> Material:
+        download = self.platforms.get(job.platform, PlatformCapabilities()).download
         if download is None:
             raise NotFound(f"Files cannot be fetched from {job.platform or 'there'}.")
         name, data = await download(item.reference)
-        return replace(made, name=item.name or name, data=data)
+        return replace(_without_content(job, item), name=item.name or name, data=data)
 
-    async def _read_spooled(self, job: Job, item: JobItem, made: Material) -> Material | None:
+    async def _read_spooled(self, job: Job, item: JobItem) -> Material | None:
         kept = await self.blobs.read(item.reference)
         if kept is None and item.url and job.kind is JobKind.SITE:
             return await self._fetch_link(job, replace(item, reference=item.url))
         if kept is None:
             raise NotFound("The uploaded copy is no longer stored.", remedy="Add it again.")
-        return replace(made, data=kept)
+        return replace(_without_content(job, item), data=kept)
 
     async def forget(self, item: JobItem) -> None:
         """Delete what was spooled for a finished item."""
@@ -190,7 +186,7 @@ class ItemSources:
         if found is None:
             return None
         file, data = found
-        return Material(item.source, file.name, data, file.url, job.by.name or job.by.id, item.title, file.version)
+        return replace(_without_content(job, item), name=file.name, data=data, url=file.url, etag=file.version)
 
     async def _known_etag(self, job: Job, item: JobItem) -> str:
         """Return the source's version of our copy; '' if it has to be fetched again."""
@@ -204,7 +200,8 @@ class ItemSources:
         fetched = await self.web.fetch(item.reference, etag=await self._known_etag(job, item) or None)
         if fetched.is_unchanged:
             return None
-        return _material(job, item, fetched)
+        made, etag = _without_content(job, item), fetched.etag or ""
+        return replace(made, name=fetched.file_name, data=fetched.data, url=fetched.url, etag=etag)
 
     async def _read_answer(self, job: Job, item: JobItem) -> Material | None:
         """Return the document of a person's answer as its message reads now. Raises ConversationGone if deleted."""
@@ -262,19 +259,12 @@ class ItemSources:
             raise NotFound(f"Conversations cannot be read on {platform or 'this platform'}.")
         return transcript
 
-    def _capabilities(self, job: Job) -> PlatformCapabilities:
-        return self.platforms.get(job.platform, PlatformCapabilities())
 
-
-def _material(job: Job, item: JobItem, fetched: FetchResult) -> Material:
+def _without_content(job: Job, item: JobItem) -> Material:
+    """Return what a job says of an item, to be completed by its content."""
+    by = job.by.name or job.by.id
     return Material(
-        source=item.source,
-        name=fetched.file_name,
-        data=fetched.data,
-        url=fetched.url,
-        added_by=job.by.name or job.by.id,
-        title=item.title,
-        etag=fetched.etag or "",
+        item.source, item.name, b"", item.url, by, item.title, item.etag, origin=item.origin, dated=item.dated
     )
 
 

@@ -125,7 +125,9 @@ class JobQueue:
             return await self.accept(job)
         if site:
             return await self.ingest_site(link, command.limit, base, caller)
-        items = [*_files(command), *_links(link), *_conversations(command)]
+        items = [*_files(command), *([JobItem(ItemKind.LINK, link, link)] if link else [])]
+        if command.conversation:
+            items.append(JobItem(ItemKind.CONVERSATION, command.conversation, command.conversation))
         if not items:
             raise NotFound("There is nothing to add.", remedy="Attach files, or name a link.")
         named = len(items) == 1 and not command.conversation
@@ -256,11 +258,3 @@ def _files(command: KbCommand) -> list[JobItem]:
         )
         for file in command.files
     ]
-
-
-def _links(link: str) -> list[JobItem]:
-    return [JobItem(ItemKind.LINK, link, link)] if link else []
-
-
-def _conversations(command: KbCommand) -> list[JobItem]:
-    return [JobItem(ItemKind.CONVERSATION, command.conversation, command.conversation)] if command.conversation else []

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from core.model.answer import Outcome
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ThreadKey, Turn
+from core.model.plain_text import clipped
 from core.ports.memory import Memory
 from core.ports.platform import Notice, ReadersToday
 from core.ports.usage import QuestionLog
@@ -49,8 +50,7 @@ def _day(moment: datetime) -> str:
 
 
 def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= MOST_QUOTED else f"{flat[: MOST_QUOTED - 1]}…"
+    return clipped(" ".join(text.split()), MOST_QUOTED)
 
 
 @dataclass(frozen=True, slots=True)
