@@ -92,9 +92,9 @@ class KnowledgeStack:
             deps.blobs,
             WebCrawler(Fetcher(rules_of(self.settings))),
             {**served_everywhere, **platforms},
-            originals=deps.originals,
-            consistency=deps.consistency,
-            stores=deps.files,
+            deps.originals,
+            deps.consistency,
+            deps.files,
         )
         runner = JobRunner(
             jobs=deps.jobs,

@@ -31,7 +31,7 @@ class Trash:
     store: TrashStore
     blobs: BlobStore
     clock: Clock
-    originals: Originals | None = None
+    originals: Originals
 
     async def base(self, name: str) -> KnowledgeBase | None:
         """Return the base of this name, ignoring case."""
@@ -54,12 +54,8 @@ class Trash:
         for removed in await self.store.removals():
             if removed.document.id == document.id:
                 await self._forget_removed(removed)
-                await self._forget_original(removed.document)
-        await self._forget_original(document)
-
-    async def _forget_original(self, document: Document) -> None:
-        if self.originals is not None:
-            await self.originals.forget(document)
+                await self.originals.forget(removed.document)
+        await self.originals.forget(document)
 
     async def remove_base(self, base: KnowledgeBase, by: str) -> tuple[Document, ...]:
         """Make a whole base invisible at once. Return its documents, which the caller must ``put_away``."""
@@ -153,10 +149,9 @@ class Trash:
                 await self.store.forget_removal(removed.key)
             elif removed.replaced and replaced[removed.document.id] > MOST_REPLACED:
                 await self._forget_removed(removed)
-        if self.originals is not None:
-            bases = frozenset(base.name for base in await self.catalog.bases())
-            restorable = [removed.document for removed in await self.store.removals()]
-            await self.originals.sweep([*await self.catalog.documents(bases), *restorable])
+        bases = frozenset(base.name for base in await self.catalog.bases())
+        restorable = [removed.document for removed in await self.store.removals()]
+        await self.originals.sweep([*await self.catalog.documents(bases), *restorable])
         return await self.blobs.sweep(RESTORABLE)
 
     def _removal(self, document: Document, base: KnowledgeBase, by: str) -> RemovedDocument:

@@ -100,6 +100,9 @@ def worker(footnote: Footnote, ingestor: Ingestor | None = None) -> JobWorker:
             kept.deps.blobs,
             WebCrawler(Fetcher(rules_of(kept.settings))),
             {TERMINAL: PlatformCapabilities()},
+            kept.deps.originals,
+            kept.deps.consistency,
+            kept.deps.files,
         ),
         clock=kept.deps.clock,
     )

@@ -46,27 +46,22 @@ _UNSAFE = re.compile(r"[^\w .-]+")
 log = logging.getLogger(__name__)
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True, slots=True)
 class ItemSources:
     """Finds the items of jobs, and reads their content.
 
-    ``platforms`` by name: files and conversations are read on the job's platform. ``originals`` is None if originals
-    are not stored, ``consistency`` if losses are not checked, and ``stores`` if only the web is read.
+    ``platforms`` by name: files and conversations are read on the job's platform.
     """
 
     catalog: Catalog
     blobs: BlobStore
     web: Web
     platforms: Mapping[str, PlatformCapabilities]
+    originals: Originals
+    consistency: IndexConsistency
+    stores: FileStores
     pause: float = 0.2  # seconds between two pages of a site
-    originals: Originals | None = None
-    consistency: IndexConsistency | None = None
-    stores: FileStores | None = None
-    now: Callable[[], datetime] = _now
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     async def find_items(self, job: Job) -> AsyncIterator[JobItem]:
         """Yield the items of a SITE or HISTORY job as they are found, at most ``job.limit`` readable ones.
@@ -158,15 +153,13 @@ class ItemSources:
         document = await self.catalog.document(item.reference)
         if document is None:
             return None
-        kept = await self.originals.read(document) if self.originals else None
+        kept = await self.originals.read(document)
         if kept is None:
             raise NotFound("The original is no longer stored.", remedy="Add it again.")
         return replace(kept, origin=document.origin)  # which may have been recorded since
 
     async def _stored_items(self, job: Job) -> AsyncIterator[JobItem]:
         """Yield the files of a file store. Their content is read later, one by one."""
-        if self.stores is None:
-            raise NotFound("Buckets and other file stores are not set up here.")
         found = 0
         async for file in self.stores.files(job.reference, limit=job.limit + 1):
             found += 1
@@ -177,8 +170,6 @@ class ItemSources:
             yield JobItem(ItemKind.STORED, file.address, file.address, file.name, file.url, etag=file.version)
 
     async def _read_stored(self, job: Job, item: JobItem) -> Material | None:
-        if self.stores is None:
-            raise NotFound("Buckets and other file stores are not set up here.")
         known = await self._known_etag(job, item)
         if known and known == item.etag:
             return None  # the listing already said that it is unchanged
@@ -192,7 +183,7 @@ class ItemSources:
         """Return the source's version of our copy; '' if it has to be fetched again."""
         before = await self.catalog.document(document_id_of(job.base, item.source))
         etag = before.etag if before else ""
-        if before is not None and etag and self.consistency and await self.consistency.incomplete([before]):
+        if before is not None and etag and await self.consistency.incomplete([before]):
             return ""  # its passages are lost, so fetch it even if unchanged
         return etag
 

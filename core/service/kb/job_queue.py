@@ -48,16 +48,13 @@ def job_delivery(job: Job) -> Delivery:
 
 @dataclass(frozen=True, slots=True)
 class JobQueue:
-    """Creates jobs for callers, stores them, and puts them into the inbox of ``JobWorker``. Stateless.
-
-    ``stores`` is None if only the web may be read.
-    """
+    """Creates jobs for callers, stores them, and puts them into the inbox of ``JobWorker``. Stateless."""
 
     jobs: JobStore
     inbox: Inbox
     blobs: BlobStore
     clock: Clock
-    stores: FileStores | None = None
+    stores: FileStores
 
     async def accept(self, job: Job) -> Job:
         """Store and enqueue a job. A job with a known id is left unchanged.
@@ -138,7 +135,7 @@ class JobQueue:
         """Raise NotFound unless this is a link, or a place that may be read here."""
         if not link or is_link(link):
             return
-        if "://" not in link or self.stores is None:
+        if "://" not in link:
             raise NotFound("That is not a link.", remedy="Links begin with https:// or http://.")
         if reason := self.stores.refusal(link):
             raise NotFound(reason, remedy="Links begin with https:// or http://.")
