@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
@@ -38,11 +37,6 @@ def passage_as_json(passage: Passage) -> dict[str, Any]:
         "dated": passage.dated,
         "text": passage.text,
     }
-
-
-def document_as_json(document: Document) -> dict[str, Any]:
-    """Return a document's catalog entry."""
-    return asdict(document)
 
 
 def print_hits(console: Console, hits: Sequence[Hit]) -> None:

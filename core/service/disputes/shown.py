@@ -120,7 +120,9 @@ def _compare(question: str, answer: Answer, library: EvidenceLibrary) -> Disagre
 
 def _side(statement: Statement) -> DisputedSource:
     passage = statement.source.passage
-    return DisputedSource(passage.knowledge_base, passage.source, passage.title, _quote(statement), passage.dated)
+    return DisputedSource(
+        passage.knowledge_base, passage.source, passage.title, _clipped(statement.quote), passage.dated
+    )
 
 
 def _with_decision(run: Run, answer: Answer, decision: Evidence) -> Answer:
@@ -136,7 +138,7 @@ def _with_decision(run: Run, answer: Answer, decision: Evidence) -> Answer:
 def _shown(run: Run, answer: Answer, found: Disagreement) -> Answer:
     citations = list(answer.citations)
     newer, older = (_cited(run, one.source, one.text, citations) for one in (found.newer, found.older))
-    dispute = Dispute(newer, older, _quote(found.newer), _quote(found.older), found.dated)
+    dispute = Dispute(newer, older, _clipped(found.newer.quote), _clipped(found.older.quote), found.dated)
     said = dispute_text(dispute, citations, language_of(run.inquiry.question))
     return replace(_headed(run, answer, citations, said, (found.newer.text, found.older.text)), dispute=dispute)
 
@@ -164,10 +166,6 @@ def dispute_text(dispute: Dispute, citations: list[Citation], language: str) -> 
 def _named(source: Citation) -> str:
     where = ", ".join(filter(None, (source.dated, source.short_place if source.short_place != source.title else "")))
     return f"*{source.title}*" + (f" ({where})" if where else "")
-
-
-def _quote(statement: Statement) -> str:
-    return _clipped(statement.quote)
 
 
 def _clipped(quote: str) -> str:
