@@ -11,9 +11,9 @@ from adapters.documents.sources.connections import require_drivers
 from adapters.documents.sources.file_stores import FsspecFileStores
 from adapters.files.secret_box import FernetBox
 from adapters.redis.inbox import RedisInbox
-from adapters.redis.job_store import RedisJobStore
 from adapters.redis.kb_stores import (
     RedisConnectionStore,
+    RedisJobStore,
     RedisProposalStore,
     RedisScheduleStore,
     RedisSiteStore,

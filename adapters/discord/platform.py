@@ -209,13 +209,10 @@ class DiscordPlatform:
             on_ready=self._on_ready,
             on_resume=connection.mark_resumed,
             on_disconnect=connection.mark_disconnected,
+            on_press=self._interactions.on_press,
+            on_submit=self._interactions.on_submit,
         )
-        client = FootnoteClient(
-            events=events,
-            button_handlers=self._interactions.button_handlers,
-            identify_limiter=self._identify_limiter,
-            content=content,
-        )
+        client = FootnoteClient(events=events, identify_limiter=self._identify_limiter, content=content)
         self._interactions.command_tree.register(client.tree)
         return client
 

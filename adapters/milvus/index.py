@@ -14,8 +14,15 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import unquote
 
-from adapters.milvus.collection_record import CollectionRecord
-from adapters.milvus.collection_status import CollectionStatus, read_status
+from adapters.milvus.collection import (
+    INDEXED,
+    CollectionRecord,
+    CollectionStatus,
+    check_server,
+    create_collection,
+    create_indexes,
+    read_status,
+)
 from adapters.milvus.connection import MilvusConnection
 from adapters.milvus.dense_search import INDEXED_FROM, DenseSearch
 from adapters.milvus.rows import (
@@ -34,7 +41,6 @@ from adapters.milvus.rows import (
     to_row,
     within,
 )
-from adapters.milvus.schema import INDEXED, check_server, create_collection, create_indexes
 from core.model.errors import StoreUnavailable
 from core.model.knowledge import Passage
 from core.model.text import without_stopwords

@@ -32,7 +32,7 @@ from adapters.slack.listeners.home_tab import HomeTab
 from adapters.slack.listeners.knowledge import KnowledgeListeners
 from adapters.slack.listeners.shortcuts import ShortcutListeners
 from adapters.slack.listeners.support import BackgroundTasks
-from adapters.slack.workspace import SlackWorkspace
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.errors import FootnoteError
 from core.service.gaps.digest import GapOverview
 

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 from aiohttp import web
 
 from adapters.web.access.forms import read_form
-from adapters.web.knowledge.uploads import LARGEST
 from adapters.web.pages import Pages
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
+from adapters.web.uploads import LARGEST
 from core.model.errors import NotFound
 from core.model.health import Check, RunningOptions, SetupStep, SetupStepState, TokenOutcome
 from core.ports.access import Audit

@@ -6,7 +6,11 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """Every addressed message ends in exactly one of these."""
+    """The way a question ended.
+
+    ``answered``, ``clarified`` (a question back), ``abstained`` (nothing relevant found), ``parked`` (waits for a
+    choice), ``refused`` (stopped by the asker) or ``failed`` (an error). Each question has exactly one outcome.
+    """
 
     ANSWERED = "answered"
     CLARIFIED = "clarified"

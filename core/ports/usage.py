@@ -41,8 +41,8 @@ class TraceStore(Protocol):
 class DailyBudget(Protocol):
     """Daily budget for all answers together and for each channel, across processes."""
 
-    async def reserve(self, amount: float, account: Account = NOBODY) -> None:
-        """Reserve this amount of today's budgets. Concurrent callers cannot overspend.
+    async def reserve(self, amount: float, account: Account = NOBODY) -> str:
+        """Reserve this amount of today's budgets; return the day, for ``settle``. Concurrent callers cannot overspend.
 
         Raises ModelUnavailable, which says whose budget is used up and until when.
         """
@@ -50,8 +50,8 @@ class DailyBudget(Protocol):
     async def spent_share(self) -> float:
         """Return the share of today's common budget that is spent or reserved, from 0 to 1."""
 
-    async def settle(self, reserved: float, spent: float, account: Account = NOBODY) -> None:
-        """Release the reserved amount and book what was spent."""
+    async def settle(self, reserved: float, spent: float, account: Account = NOBODY, *, day: str) -> None:
+        """Release the reserved amount and book what was spent, both on the ``day`` of the reservation."""
 
 
 class AnswerCounts(Protocol):

@@ -109,7 +109,7 @@ async def post(address: str, path: str, token: str, **fields: Any) -> tuple[int,
         return response.status, await response.json(content_type=None)
 
 
-async def test_programs_ask_and_search_the_running_page_and_gaps_tells_what_they_did_not_find(
+async def test_programs_ask_the_running_page_and_gaps_lists_what_they_did_not_find(
     installation: Installation,
 ) -> None:
     async with running(installation, "web", "--port", str(free_port())) as (_, address):

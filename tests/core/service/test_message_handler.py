@@ -380,7 +380,7 @@ async def test_a_second_press_and_a_strangers_press_explain_themselves(room: Roo
 
 
 @pytest.mark.parametrize(("by", "looked_up"), [(ALICE, 0), (ADA, 1), (BOB, 1)])
-async def test_a_thread_is_recalled_once_a_checkpoint_read_once_and_rights_looked_up_for_others_alone(
+async def test_reads_the_thread_and_the_checkpoint_once_and_rights_only_for_other_people(
     room: Room, monkeypatch: pytest.MonkeyPatch, by: Person, looked_up: int
 ) -> None:
     calls: Counter[str] = Counter()
@@ -610,7 +610,7 @@ async def test_a_platform_that_is_away_in_the_middle_is_tried_again_and_stops_no
     assert page.text == f"{REFUNDS} [1]"
 
 
-async def test_an_index_that_is_away_in_the_middle_is_tried_again_and_its_error_is_nobodys_answer(room: Room) -> None:
+async def test_retries_when_the_index_is_down_and_never_answers_with_its_error(room: Room) -> None:
     away = [StoreUnavailable("Milvus at /srv/footnote/milvus.db does not answer.")]
     search = room.harness.index.search
 

@@ -192,13 +192,13 @@ class _Budget(DailyBudget):
     def __init__(self, share: float) -> None:
         self.share = share
 
-    async def reserve(self, amount: float, account: Account = NOBODY) -> None:
-        pass
+    async def reserve(self, amount: float, account: Account = NOBODY) -> str:
+        return ""
 
     async def spent_share(self) -> float:
         return self.share
 
-    async def settle(self, reserved: float, spent: float, account: Account = NOBODY) -> None:
+    async def settle(self, reserved: float, spent: float, account: Account = NOBODY, *, day: str) -> None:
         pass
 
 

@@ -282,12 +282,13 @@ class HalfSpent(DailyBudget):
 
     share = 0.5
 
-    async def reserve(self, amount: float, account: Account = NOBODY) -> None: ...
+    async def reserve(self, amount: float, account: Account = NOBODY) -> str:
+        return ""
 
     async def spent_share(self) -> float:
         return self.share
 
-    async def settle(self, reserved: float, spent: float, account: Account = NOBODY) -> None: ...
+    async def settle(self, reserved: float, spent: float, account: Account = NOBODY, *, day: str) -> None: ...
 
 
 async def test_leaves_half_of_the_days_budget_to_people(company: Company) -> None:
