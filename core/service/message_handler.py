@@ -23,7 +23,7 @@ from core.ports.inbox import Lease
 from core.ports.memory import ParkedInquiry
 from core.ports.message_state import CancelReason
 from core.ports.platform import Platform
-from core.service.actions.questions import keep_chosen
+from core.service.actions.questions import free_chosen, keep_chosen
 from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, explanation_text, outcome_text
 from core.service.answer_run import (
     AWAY,
@@ -166,9 +166,14 @@ class _HeldDelivery:
         """Show the question's answer; if nobody asked us for one, only a certain answer."""
         trace_id = trace_of(self.lease)
         view = self.platform.answer_view(asked.message, asked.message_state, trace_id)
-        if not unasked and not await self._keep_typed_choice(asked.message, opened, trace_id):
-            await asked.settle_with(CHOICE_GONE)
-            return
+        typed = None if unasked else _typed_choice(asked.message, opened, trace_id)
+        card = None
+        if typed is not None and opened.parked is not None:
+            try:
+                card = await self._keep_typed(typed, opened.parked)
+            except NotFound:  # another choice was made first
+                await asked.settle_with(CHOICE_GONE)
+                return
         events = self._ask(asked, opened, trace_id, unasked=unasked)
         if unasked:
             certain = await self._certain(events, trace_id)
@@ -181,6 +186,8 @@ class _HeldDelivery:
                 await asked.settle_with(refusal)
             return
         await AnswerRun(asked, view, trace_id, opened.record, unasked=unasked).show(events)
+        if card is not None and await self.services.checkpoints.read(card.checkpoint) is not None:
+            await free_chosen(self.services.message_states, card)  # it failed before it took the checkpoint
 
     async def _limit_reached(self, message: IncomingMessage, opened: OpenThread, trace_id: str) -> str:
         """Count this answer once; return the message for its asker if today's limit is reached."""
@@ -191,17 +198,10 @@ class _HeldDelivery:
             return ""
         return await limits.refusal(message, (await self.platform.settings(message.thread)).policy.limits)
 
-    async def _keep_typed_choice(self, message: IncomingMessage, opened: OpenThread, trace_id: str) -> bool:
-        """Store a typed choice of the open card, as a button does; return False if another was made first."""
-        chosen = _typed_choice(message, opened, trace_id)
-        if chosen is None or opened.parked is None:
-            return True
-        card = opened.parked.checkpoint
-        try:
-            await keep_chosen(self.services.message_states, card.thread, card.id, chosen.label)
-        except NotFound:
-            return False
-        return True
+    async def _keep_typed(self, typed: Choice, parked: ParkedInquiry) -> CheckpointState:
+        """Store a typed choice of the open card, as a button does. Raises NotFound if another was made first."""
+        card = parked.checkpoint
+        return await keep_chosen(self.services.message_states, card.thread, card.id, typed.label)
 
     async def _may_try(self, message: IncomingMessage) -> bool:
         """Return whether an unaddressed new question may cost something now. In our threads it always may."""

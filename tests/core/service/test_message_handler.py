@@ -13,8 +13,15 @@ import pytest
 from core.model.answer import Answer
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.clock import Days
-from core.model.conversation import Person, ThreadKey
-from core.model.errors import WENT_WRONG, ModelUnavailable, NotFound, PlatformUnavailable, StoreUnavailable
+from core.model.conversation import Audience, Person, ThreadKey
+from core.model.errors import (
+    WENT_WRONG,
+    FootnoteError,
+    ModelUnavailable,
+    NotFound,
+    PlatformUnavailable,
+    StoreUnavailable,
+)
 from core.model.incoming_events import Deletion, FileReference, Incoming, IncomingChoice, IncomingMessage, MessageRoute
 from core.model.inquiry import AnswerPolicy, AskBack, CheckpointKind, DailyLimits, Reply, Sufficient
 from core.model.records import CheckpointState
@@ -505,6 +512,30 @@ async def test_a_typed_choice_is_kept_as_a_button_is_and_a_later_button_cannot_c
     card = await room.message_states.read(CheckpointState(thread=THREAD, checkpoint=page.checkpoint.id))
     assert card is not None
     assert card.chosen == first.label
+
+
+async def test_a_typed_choice_that_fails_before_it_continues_can_be_made_again_and_otherwise(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(_: IncomingMessage) -> Audience:
+        raise FootnoteError("The readers are unknown.")
+
+    async with room.working():
+        page = await parked(room)
+        assert page.checkpoint is not None
+        with monkeypatch.context() as patch:
+            patch.setattr(RecordedPlatform, "audience", lambda _, message: fails(message))
+            await room.asks("1", mentions_us=False)
+            await room.settled()
+        card = await room.message_states.read(CheckpointState(thread=THREAD, checkpoint=page.checkpoint.id))
+        assert card is not None
+        assert card.chosen == ""
+        await room.asks("2", mentions_us=False)
+        await room.settled()
+    card = await room.message_states.read(card)
+    assert card is not None
+    assert card.chosen == page.checkpoint.choices[1].label
+    assert room.paper.visible[-1].text == f"{REFUNDS} [1]"
 
 
 async def test_a_choice_typed_after_another_button_was_pressed_is_refused(room: Room) -> None:
