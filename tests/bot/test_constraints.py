@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 OLDEST = "3.11.0"
@@ -31,7 +31,7 @@ LEFT_OUT = re.compile(r"torch|triton|nvidia-.*|cuda-.*")  # the image takes the 
 
 
 @pytest.fixture(scope="module")
-def lock() -> dict[str, Requirement]:
+def lock() -> dict[NormalizedName, Requirement]:
     """The packages of the lock that this platform installs."""
     text = (ROOT / "requirements.lock").read_text()
     assert LOCKED.sub("", text) == "", "A line is no package with hashes."
@@ -39,12 +39,12 @@ def lock() -> dict[str, Requirement]:
     return {canonicalize_name(one.name): one for one in found if one.marker is None or one.marker.evaluate()}
 
 
-def test_the_lock_has_the_versions_of_the_constraints(lock: dict[str, Requirement]) -> None:
+def test_the_lock_has_the_versions_of_the_constraints(lock: dict[NormalizedName, Requirement]) -> None:
     pinned = {canonicalize_name(pin.name): str(pin.specifier) for pin in PINS}
     assert {name: str(one.specifier) for name, one in lock.items()} == {name: pinned.get(name) for name in lock}
 
 
-def test_the_lock_has_all_that_the_image_installs(lock: dict[str, Requirement]) -> None:
+def test_the_lock_has_all_that_the_image_installs(lock: dict[NormalizedName, Requirement]) -> None:
     waiting, seen = [("footnote", frozenset({"s3"}))], set()
     while waiting:
         name, extras = waiting.pop()
