@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adapters.reasoners.extractive.question.names import word_list
+from adapters.reasoners.extractive.question import word_sets
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import CheckpointKind, Inquiry, Investigate
 from core.model.text import content_words, words
@@ -20,12 +20,7 @@ _UNDERSPECIFIED = re.compile(
 _TOO = re.compile(r"^(?:the|our)\s+(?P<noun>[a-z]{4,})\s+(?:is|was|seems|are)\b", re.IGNORECASE)
 _PLACE = re.compile(r"\s*\([^()]*\)\W*$")  # after a reading: the document it was found in
 _QUOTED = re.compile(r"[“„«]\s?([^“”„«»]+?)\s?[”“»]")  # as suggestions name sections (core.service.follow_ups)
-_NO_SENSE = word_list(
-    """
-    default same new longer shorter current maximum minimum first second next last other another own each every
-    one two three four single different total overall full whole
-    """
-)
+_NO_SENSE = word_sets("english")["no_sense"]
 
 
 def noun_of(question: str) -> str:

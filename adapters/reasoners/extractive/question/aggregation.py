@@ -1,10 +1,10 @@
 """Detection of questions that a whole table answers: the longest, the cheapest, how many, the sum."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
-from importlib import resources
+
+from adapters.reasoners.extractive.question import word_table
 
 
 class Aggregate(Enum):
@@ -40,15 +40,10 @@ class Aggregation:
     picked: str = ""  # words after the superlative: "theatre set" in "most expensive theatre set"
 
 
-def _superlatives() -> Iterator[tuple[Aggregate, re.Pattern[str], frozenset[str]]]:
-    listed = resources.files(__package__).joinpath("dictionaries", "superlatives.tsv").read_text("utf-8")
-    for line in listed.splitlines():
-        if not line.startswith("#"):
-            kind, said, column = line.split("\t")
-            yield Aggregate[kind], re.compile(rf"\b(?:{said})\b", re.IGNORECASE), frozenset(column.split())
-
-
-_SUPERLATIVES = tuple(_superlatives())
+_SUPERLATIVES = tuple(
+    (Aggregate[kind], re.compile(rf"\b(?:{said})\b", re.IGNORECASE), frozenset(column.split()))
+    for kind, said, column in word_table("superlatives")
+)
 _ASKS = re.compile(
     r"\b(?:which|what|who|where)(?:['’]?s)?\b|\b(?:whose|name|list)\b"
     r"|^(?:is|are|was|does|do|has|will)\b.*\b(?:than|or)\b"  # "is Gull heavier than Tern?" asks which, and shows it

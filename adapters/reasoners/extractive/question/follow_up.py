@@ -8,7 +8,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.reasoners.extractive.question.names import PRONOUNS, QUESTION_WORDS, names, word_list
+from adapters.reasoners.extractive.question import word_sets
+from adapters.reasoners.extractive.question.names import PRONOUNS, QUESTION_WORDS, names
 from core.model.conversation import Exchange
 from core.model.text import STOPWORDS, content_words, stem, words
 
@@ -63,13 +64,7 @@ _PUT_BEHIND = re.compile(r"\s*\(([^()]+)\)\W*$")
 _NUMBER = re.compile(r"(?<![\w.,])[^\W\d_]{0,4}-?\d[\d.,]*(?:\s?[^\W\d_]{1,3}\b)?")
 _FULL_NAME = re.compile(r"\b[A-Z][a-z][\w’'-]+ (?:(?:[A-Z]\.|de|van|von|der|la) )*[A-Z][a-z][\w-]+")
 _OFFICE = re.compile(r"\b(?:Team|Lead|Head|Officer|Chief|Manager|Director|Department|Office|The)\b")
-_PALE = word_list(
-    """
-    ask asks charge leads lead owns own wants
-    many much long often far soon tell know need get got happen happens happened mean means costs cost price take takes
-    use say says want please still find called come comes came make made per day last new old work works keep about
-    """
-)
+_NO_TOPIC = word_sets("english")["no_topic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +196,7 @@ def _topic_of(question: str) -> str:
         return " ".join(named[:2])
     runs: list[list[str]] = [[]]
     for word in re.findall(r"[\w'’.-]*\w|[,;:?!]", question):
-        if word.casefold() in STOPWORDS | PRONOUNS | QUESTION_WORDS | _PALE or not word[0].isalnum():
+        if word.casefold() in STOPWORDS | PRONOUNS | QUESTION_WORDS | _NO_TOPIC or not word[0].isalnum():
             runs.append([])
         else:
             runs[-1].append(word)

@@ -9,9 +9,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
-from importlib import resources
 
-from adapters.reasoners.extractive.question.names import word_list
+from adapters.reasoners.extractive.question import word_table
 from adapters.reasoners.extractive.question.parts import needs_in
 from core.model.inquiry import Overview
 from core.model.text import content_words, words
@@ -50,7 +49,9 @@ _OF_THREAD = frozenset(  # these need a thread
         Intent.MORE,
     }
 )
-_FILLING = word_list("please pls team everyone everybody folks guys just so and me us there for") | {"bot", "footnote"}
+_FILLING = frozenset(
+    "please pls team everyone everybody folks guys just so and me us there for bot footnote".split()  # noqa: SIM905
+)
 _ASKED_TO = re.compile(r"^(?:can|could|would) (?:you|u) ")
 # Thanks with a few kind words, but without a question.
 _THANKFUL = re.compile(
@@ -163,9 +164,7 @@ class QuestionParts:
 @lru_cache(maxsize=1)
 def _small_talk() -> Mapping[str, Intent]:
     """Return the intent of each phrase. Keys have no filler words."""
-    listed = resources.files(__package__).joinpath("dictionaries", "small_talk.tsv").read_text("utf-8")
-    lines = (line.split("\t") for line in listed.splitlines() if not line.startswith("#"))
-    return {_core(phrase): Intent[kind] for kind, phrases in lines for phrase in phrases.split("|")}
+    return {_core(phrase): Intent[kind] for kind, phrases in word_table("small_talk") for phrase in phrases.split("|")}
 
 
 def _core(phrase: str) -> str:

@@ -3,44 +3,14 @@
 import re
 from functools import lru_cache
 
+from adapters.reasoners.extractive.question import word_sets
 from core.model.text import STOPWORDS
 
-
-def word_list(text: str) -> frozenset[str]:
-    """Return the words of a whitespace-separated list."""
-    return frozenset(text.split())
-
-
-QUESTION_WORDS = word_list(
-    """
-    who whom whose what which where when why how whats whos wheres whens hows
-    """
-)
-PRONOUNS = word_list(
-    """
-    i you we he she it they me us him her them his hers its their theirs my your our this that these those
-    """
-)
-# Words that open sentences or carry no topic, beyond the stop words.
-_PALE = word_list(
-    """
-    thing things way ways kind kinds type types lot lots bit example examples detail details information info
-    question questions answer answers one ones mean means meant use used using uses make makes made making know
-    known think thought happen happened happens happening work works worked start started help helped take takes
-    took taken come came keep kept like interesting important good bad better best great big large new old
-    different main major common many several various actually really currently however although since yes okay
-    ok oh wow hi hello thanks hmm sure people person someone anyone something anything everything nothing aspect
-    aspects article part parts explain describe discuss list define name find show learn hear heard understand
-    somebody anybody nobody everybody everyone omg
-    want wanted wonder curious looking look today now besides behind aside typical normal overall
-    """
-)
+_WORDS = word_sets("english")
+QUESTION_WORDS, PRONOUNS = _WORDS["asking"], _WORDS["pronouns"]
+_NO_NAME = _WORDS["no_name"]  # open sentences or carry no topic, beyond the stop words
 _TOKEN = re.compile(r"[^\W_]+(?:[.'’&+#/-][^\W_]+)*|[.,;:!?()\"“”]")
-_LINKS = word_list(
-    """
-    of the and de la van von der for in on to & at
-    """
-)
+_LINKS = _WORDS["in_names"]
 _SENTENCE_END = frozenset(".!?:")
 _LONGEST = 5  # words; a longer run is a list or a web page's menu
 
@@ -52,7 +22,7 @@ def _capital(token: str) -> bool:
 def _opens_name(found: tuple[str, ...], at: int) -> bool:
     token = found[at]
     bare = token.casefold()
-    if not _capital(token) or bare in STOPWORDS or bare in _PALE or bare in QUESTION_WORDS or bare in PRONOUNS:
+    if not _capital(token) or bare in STOPWORDS or bare in _NO_NAME or bare in QUESTION_WORDS or bare in PRONOUNS:
         return False
     if bare.split("'")[0].split("’")[0] in STOPWORDS | PRONOUNS:
         return False

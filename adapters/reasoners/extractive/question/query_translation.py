@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 
+from adapters.reasoners.extractive.question import word_table
 from adapters.reasoners.extractive.question.spelling import Lexicon, NoLexicon
 from core.model.languages import language_of
 from core.model.text import content_words, snowball, words
@@ -41,18 +41,7 @@ _MODAL = re.compile(r"\b(?:must|may|can|should)\b")
 _PREFIXES = frozenset(words("ab an auf aus bei ein fest frei los mit nach statt teil vor weg weiter zu zurück"))
 _LINKS = ("", "s", "n", "en", "es", "er", "e")  # between the parts of a German compound
 _ABOUT_NUMBER = re.compile(r"\babout (?=[€$£]?\d)")  # "über 2000 Euro"
-# Endings of Latin cognates and their English endings.
-_COGNATES = {
-    "fr": (("ités", "ities"), ("ité", "ity"), ("iques", "ic"), ("ique", "ic"), ("ières", "ar"),
-           ("ière", "ar"), ("iers", "ar"), ("ier", "ar"), ("aires", "ary"), ("aire", "ary"), ("eurs", "ors"),
-           ("eur", "or"), ("ées", "ed"), ("és", "ed"), ("ée", "ed"), ("é", "ed"), ("e", "")),
-    "es": (("ciones", "tions"), ("ción", "tion"), ("siones", "sions"), ("sión", "sion"), ("idades", "ities"),
-           ("idad", "ity"), ("mente", "ly"), ("encia", "ence"), ("ancia", "ance"), ("icos", "ic"), ("icas", "ic"),
-           ("ico", "ic"), ("ica", "ic"), ("ores", "ors"), ("ados", "ated"), ("ado", "ated"), ("os", "s"), ("as", "s"),
-           ("o", ""), ("a", ""), ("o", "e")),
-    "de": (("ungen", "ations"), ("ung", "ation"), ("ität", "ity"), ("isch", "ic"), ("ierung", "ation"),
-           ("ieren", "ate"), ("ie", "y"), ("en", "s"), ("e", "")),
-}  # fmt: skip
+_COGNATES = tuple(word_table("cognates"))  # language, ending of a Latin cognate, English ending
 _COGNATE = 5  # letters; too many shorter words are different words in English
 
 
@@ -154,8 +143,8 @@ class Dictionary:
         if len(word) < _COGNATE:
             return word
         readings = [_without_accents(word)]
-        for ending, english in _COGNATES[self.language]:
-            if word.endswith(ending):
+        for language, ending, english in _COGNATES:
+            if language == self.language and word.endswith(ending):
                 readings.append(_without_accents(word.removesuffix(ending)) + english)
         return next((one for one in readings if lexicon.knows(one)), word)
 
@@ -239,12 +228,9 @@ class Dictionary:
 @lru_cache(maxsize=len(_STEMMERS))
 def dictionary_of(language: str) -> Dictionary:
     """Return the dictionary of a language. Loading takes a few milliseconds, and it is cached."""
-    listed = resources.files("adapters.reasoners.extractive.question").joinpath("dictionaries", f"{language}.tsv")
     entries: dict[str, str] = {}
-    for line in listed.read_text("utf-8").splitlines():
-        foreign, tab, english = line.partition("\t")
-        if tab and not line.startswith("#"):
-            entries.setdefault(_key(_TOKEN.findall(foreign)), english.strip())
+    for foreign, english in word_table(language):
+        entries.setdefault(_key(_TOKEN.findall(foreign)), english.strip())
     stems: dict[str, str] = {}
     for entry, english in entries.items():
         if " " not in entry and english:
