@@ -85,7 +85,7 @@ async def test_a_german_question_is_read_in_english_of_german_too() -> None:
 def test_a_passage_whose_sentences_would_not_stay_apart_is_left_as_it_is() -> None:
     (item,) = library(Bar="Est-ce que le bar est ouvert ? Non. Le bar et la cuisine sont en travaux.")
     assert dictionary_of("fr").gloss(item.passage.text).startswith("The bar is open ? No. The bar")
-    assert in_english(item).passage.text == item.passage.text
+    assert in_english([item])[0].passage.text == item.passage.text
 
 
 def test_no_noun_that_is_left_of_a_german_question_is_a_name_that_the_documents_lack() -> None:

@@ -11,7 +11,7 @@ from adapters.reasoners.extractive.question.query_translation import (
     is_language_of,
     note_of_translation,
 )
-from adapters.reasoners.extractive.question.spelling import EnglishLexicon
+from adapters.reasoners.extractive.question.spelling import english
 
 ENGLISH = "The depot in Leith is open from nine to five."
 GERMAN = "Das Lager in Leith ist von neun bis fünf geöffnet."
@@ -77,7 +77,7 @@ def test_a_compound_of_known_parts_is_read_by_them() -> None:
     ],
 )
 def test_reads_a_cognate_that_english_knows(foreign: str, read: str) -> None:
-    assert english_of(foreign, EnglishLexicon()) == read
+    assert english_of(foreign, english()) == read
 
 
 def test_what_was_read_is_said_in_the_askers_language_and_only_then() -> None:

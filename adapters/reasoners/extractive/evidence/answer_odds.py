@@ -41,16 +41,6 @@ _ACRONYM = re.compile(r"[A-Z]{1,4}s?$")
 
 
 @dataclass(frozen=True, slots=True)
-class Weighable:
-    """Passage with the units to score, their cosines with the question, and the cosine of the whole passage."""
-
-    item: Evidence
-    units: Sequence[ScoredUnit]
-    cosines: Sequence[float]
-    whole: float
-
-
-@dataclass(frozen=True, slots=True)
 class Found:
     """Statistics of all found units, to compare each unit with the others.
 
@@ -67,13 +57,13 @@ class Found:
     layered: bool
 
     @classmethod
-    def of(cls, asked: Words, pool: Sequence[Evidence], found: Sequence[Weighable], *, layered: bool) -> "Found":
+    def of(cls, asked: Words, pool: Sequence[Evidence], found: Sequence[WeighedPassage], *, layered: bool) -> "Found":
         """Count over all units of all passages."""
         there = {word for item in pool for word in content_words(item.passage.searchable)}
         wanted = set(asked.topic_words)
         unknown = len(wanted - there) / len(wanted) if wanted else 0.0
         best = max((item.hit.score for item in pool), default=0.0)
-        cosines = sorted((cosine for one in found for cosine in one.cosines), reverse=True)[: weights.NEAREST_UNITS]
+        cosines = sorted((unit.cosine for one in found for unit in one.units), reverse=True)[: weights.NEAREST_UNITS]
         covered = sorted((unit.covered for one in found for unit in one.units), reverse=True)
         first, second = (*covered[:2], 0.0, 0.0)[:2]
         return cls(asked, best, unknown, sum(cosines) / (len(cosines) or 1), (first, second), layered)
@@ -84,38 +74,38 @@ class Found:
         return covered - (second if covered >= first else first)
 
 
-def score_units(everything: Found, found: Weighable, subjects: Subjects) -> list[ScoredUnit]:
+def score_units(everything: Found, found: WeighedPassage, subjects: Subjects) -> tuple[ScoredUnit, ...]:
     """Return the units of a passage with their odds, best first."""
-    passage, question = found.item.passage, everything.words.question
+    passage, question = found.evidence.passage, everything.words.question
     thing = thing_asked(question)
     common = {
-        "passage_cosine": found.whole,
+        "passage_cosine": found.cosine,
         "covered": everything.words.share(content_words(passage.searchable)),
         "named": _named_share(question, passage.searchable),
         "strict": float(is_strict(question) and not everything.layered),
-        "rank": min(1.0, found.item.hit.score / everything.best) if everything.best else 1.0,
+        "rank": min(1.0, found.evidence.hit.score / everything.best) if everything.best else 1.0,
         "length": min(1.0, len(set(everything.words.topic_words)) / weights.LONG_QUESTION),
         "unknown": everything.unknown,
     }
     done = []
-    for one, cosine in zip(found.units, found.cosines, strict=True):
+    for one in found.units:
         kind = fits(question, one.text_with_context)
         said = " ".join((passage.title, *passage.heading[-1:], one.unit.under, one.unit.text))
         features = Features(
-            cosine=cosine,
+            cosine=one.cosine,
             own=one.own,
             subject=float(subjects.names(passage, one.unit)),
             contradicts=float(contradicts(question, said)),
             fits=max(kind, NEUTRAL) if everything.layered else kind,
-            nearer=cosine - everything.near,
+            nearer=one.cosine - everything.near,
             lead=everything.lead(one.covered),
             row=float(one.unit.form is Form.ROW),
             focus=_focus_share(thing, one),
             **common,
         )
         odds = odds_of(features) + (weights.ON_THE_WAY if everything.layered else 0.0)
-        done.append(replace(one, odds=odds, cosine=cosine, features=features))
-    return sorted(done, key=lambda one: -one.odds)
+        done.append(replace(one, odds=odds, features=features))
+    return tuple(sorted(done, key=lambda one: -one.odds))
 
 
 _NAMES = tuple(one.name for one in fields(Features))
@@ -140,6 +130,12 @@ def _named_share(question: str, text: str) -> float:
     said |= {number for found in _NUMBERED.findall(question) for number in found if number}
     wanted = {found for word in said for found in content_words(word)}
     return len(wanted & set(content_words(text))) / len(wanted) if wanted else 1.0
+
+
+def promising_in(asked: Words, found: Sequence[Evidence]) -> list[list[ScoredUnit]]:
+    """Return the most promising units of each passage, by words."""
+    worded = [[one for one in scored_by_words(asked, item) if tells_by_itself(one, asked.question)] for item in found]
+    return most_promising(found, worded)
 
 
 def most_promising(found: Sequence[Evidence], worded: Sequence[Sequence[ScoredUnit]]) -> list[list[ScoredUnit]]:
@@ -225,36 +221,28 @@ def contradicts(question: str, text: str) -> bool:
 
 @lru_cache(maxsize=2048)  # called with the same question for every unit, and with a unit in every search
 def _find_numbered(text: str) -> tuple[tuple[str, str], ...]:
-    return tuple(_numbered_in(text))
-
-
-def _numbered_in(text: str) -> Iterator[tuple[str, str]]:
-    for found in _THINGS.finditer(text):
-        kind = found[1].casefold()
-        if kind in STOPWORDS or len(found[2]) > _MOST or _COUNTED_AFTER.match(text, found.end()):
-            continue
-        yield stem(kind), found[2]
+    return tuple(
+        (stem(kind), found[2])
+        for found in _THINGS.finditer(text)
+        if (kind := found[1].casefold()) not in STOPWORDS
+        and len(found[2]) <= _MOST
+        and not _COUNTED_AFTER.match(text, found.end())
+    )
 
 
 def _is(asked: str, other: str) -> bool:
     return other == asked or other.startswith(f"{asked}.") or asked.startswith(f"{other}.")
 
 
-def promising_in(asked: Words, found: Sequence[Evidence]) -> Sequence[Sequence[ScoredUnit]]:
-    """Return the most promising units of each passage, by words."""
-    worded = [[one for one in scored_by_words(asked, item) if tells_by_itself(one, asked.question)] for item in found]
-    return most_promising(found, worded)
-
-
 def weigh_units(
     asked: Words,
     pool: Sequence[Evidence],
-    weighable: Sequence[Weighable],
-    some: Sequence[Weighable],
+    weighable: Sequence[WeighedPassage],
+    some: Sequence[WeighedPassage],
     *,
     layered: bool,
 ) -> list[WeighedPassage]:
     """Score the units of some passages relative to all units."""
     subjects = Subjects(asked.question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
     everything = Found.of(asked, pool, weighable, layered=layered)
-    return [WeighedPassage(one.item, asked, tuple(score_units(everything, one, subjects)), one.whole) for one in some]
+    return [replace(one, units=score_units(everything, one, subjects)) for one in some]

@@ -22,9 +22,9 @@ from core.model.passage_units import units
 from core.model.text import content_words
 
 
-def in_english(item: Evidence) -> Evidence:
-    """Return the evidence with its passage translated word by word. Unchanged if its language has no dictionary."""
-    return replace(item, hit=replace(item.hit, passage=_glossed(item.passage)))
+def in_english(items: Sequence[Evidence]) -> list[Evidence]:
+    """Return the evidence with its passages translated word by word. Those without a dictionary stay."""
+    return [replace(item, hit=replace(item.hit, passage=_glossed(item.passage))) for item in items]
 
 
 @lru_cache(maxsize=1024)
@@ -41,17 +41,17 @@ def _glossed(passage: Passage) -> Passage:
 
 def as_written(weighed: Sequence[WeighedPassage], evidence: Sequence[Evidence]) -> list[WeighedPassage]:
     """Return the scored passages with their original text and units."""
-    written = {item.id: item for item in evidence}
-    return [_as_written(one, written[one.evidence.id]) for one in weighed]
-
-
-def _as_written(weighed: WeighedPassage, item: Evidence) -> WeighedPassage:
-    if weighed.evidence == item:
-        return weighed
-    pairs = zip(units(weighed.evidence.passage.text), units(item.passage.text), strict=True)
-    written = dict(reversed(list(pairs)))
-    found = (replace(one, evidence=item, unit=written[one.unit]) for one in weighed.units)
-    return replace(weighed, evidence=item, units=tuple(found))
+    items, done = {item.id: item for item in evidence}, list[WeighedPassage]()
+    for one in weighed:
+        item = items[one.evidence.id]
+        if one.evidence == item:
+            done.append(one)
+            continue
+        pairs = zip(units(one.evidence.passage.text), units(item.passage.text), strict=True)
+        written = dict(reversed(list(pairs)))
+        found = (replace(unit, evidence=item, unit=written[unit.unit]) for unit in one.units)
+        done.append(replace(one, evidence=item, units=tuple(found)))
+    return done
 
 
 def in_their_words(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:

@@ -82,9 +82,7 @@ def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, t
 
     Only one further round of searches is proposed.
     """
-    question = inquiry.standalone
-    planned = len(planned_queries(inquiry)) or 1
-    first_time = len(inquiry.searches) <= planned
+    question, first_time = inquiry.standalone, is_first_round(inquiry)
     leads = is_layered(question) and known_by_name(question, inquiry.library)
     if not relevant:
         return f"anything that answers “{question}”", bridges(inquiry) if first_time and leads else ()
@@ -128,26 +126,22 @@ def bridges(inquiry: Inquiry) -> tuple[SearchAction, ...]:
     for item in best[:_LOOK_AT]:
         for name in dict.fromkeys(name for unit in units(item.passage.text) for name in names(unit.text)):
             stems = frozenset(content_words(name))
-            if not leads_on(name) or not stems or stems <= known or stems in found:
+            leads_on = len(name) > 2 and _LETTER.search(name) and not _CALENDAR.match(name)  # no date or initials
+            if not leads_on or not stems or stems <= known or stems in found:
                 continue
-            query = f"{name} {_open_part(question, item)}".strip()
+            query = " ".join((name, *uncovered_words(question, [item])))
             if frozenset(content_words(query)) not in done:
                 found[stems] = SearchKnowledge(query)
     return tuple(found.values())[:_BRIDGES]
 
 
-def _open_part(question: str, item: Evidence) -> str:
-    """Return the question's words that this passage does not have."""
-    there = set(content_words(item.passage.searchable))
-    return " ".join(word for word in words(question) if (found := content_words(word)) and not set(found) & there)
-
-
 ASKED_ABOUT = 3  # searches, after which a person chooses whether to go on
 
 
-def planned_queries(inquiry: Inquiry) -> tuple[str, ...]:
-    """Return the planned searches, one for each need of the question."""
-    return inquiry.plan.queries if isinstance(inquiry.plan, Investigate) else ()
+def is_first_round(inquiry: Inquiry) -> bool:
+    """Return whether only the planned searches were made."""
+    planned = inquiry.plan.queries if isinstance(inquiry.plan, Investigate) else ()
+    return len(inquiry.searches) <= (len(planned) or 1)
 
 
 def searches_tried(inquiry: Inquiry) -> set[frozenset[str]]:
@@ -177,16 +171,10 @@ def rest_of_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAct
 
 def rest_of_changelog(inquiry: Inquiry) -> tuple[SearchAction, ...]:
     """Return searches in the found changelogs, or for a changelog, if the question is about releases. Only once."""
-    planned = len(planned_queries(inquiry)) or 1
-    if len(inquiry.searches) > planned or not asks_of_releases(inquiry.standalone):
+    if not is_first_round(inquiry) or not asks_of_releases(inquiry.standalone):
         return ()
     titles = changelogs_in(inquiry.library.items_found())[:_TABLES]
     return tuple(SearchSource(inquiry.standalone, title) for title in titles) or (SearchKnowledge(_CHANGELOG),)
-
-
-def leads_on(name: str) -> bool:
-    """Return whether this may be a name of something, not a date, a number or initials."""
-    return len(name) > 2 and _LETTER.search(name) is not None and not _CALENDAR.match(name)
 
 
 _THOUSANDS = re.compile(r"\d[\d.,]*k", re.IGNORECASE)
@@ -200,7 +188,7 @@ def open_names(question: str, evidence: Iterable[Evidence], typed: str = "") -> 
     translation are not names.
     """
     written = tuple(evidence)
-    found = (*written, *map(in_english, written))
+    found = (*written, *in_english(written))
     lacking = {word for word in uncovered_words(question, found) if not _numbered_so(word, found)}
     lacking -= {word for word in lacking if _is_amount(word, found)}
     capitals = () if typed != question and language_of(typed) == "de" else names(question)

@@ -87,12 +87,8 @@ def plan_searches(inquiry: Inquiry, thread: Thread) -> Plan:
 
 def question_of_files(question: str) -> str:
     """Return the question without padding and without words that only refer to the file."""
-    return _without_naming(split_question(question).question)
-
-
-def _without_naming(question: str) -> str:
-    """Return the question without words that only refer to the file."""
-    return " ".join(_NAMES_IT.sub(" ", question).split()) or question
+    bare = split_question(question).question
+    return " ".join(_NAMES_IT.sub(" ", bare).split()) or bare
 
 
 def summary_of(files: Sequence[ContextMessage], question: str) -> str:

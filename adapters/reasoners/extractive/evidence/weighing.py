@@ -6,6 +6,7 @@ Computations over passages run in a worker thread, so that a long question does 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
 from cachetools import LRUCache
@@ -17,7 +18,7 @@ from adapters.reasoners.extractive.evidence.scoring import WeighedPassage, Words
 from adapters.reasoners.extractive.evidence.sufficiency import is_layered, known_by_name
 from adapters.reasoners.extractive.question.query_translation import english_of, is_language_of
 from adapters.reasoners.extractive.question.spelling import (
-    NoLexicon,
+    NO_LEXICON,
     correct_spelling,
     english,
     lexicon_for,
@@ -162,8 +163,8 @@ class Weigher:
         """
         question = await self.in_words_of(need, pool)
         written = evidence
-        evidence = await self.off_loop(_in_english, evidence)
-        pool = await self.off_loop(_in_english, pool)
+        evidence = await self.off_loop(other_languages.in_english, evidence)
+        pool = await self.off_loop(other_languages.in_english, pool)
         wanted = {item.id for item in evidence}
         # Compare units with everything that this question found.
         found = (*evidence, *(item for item in pool if item.query and item.id not in wanted))
@@ -178,18 +179,17 @@ class Weigher:
         weighed = await self.off_loop(adjusted, question, lean(weighed, leaning.titles), pool)
         return other_languages.as_written(weighed, written)
 
-    async def _weighable(
-        self, asked: Words, found: Sequence[Evidence], *, corrected: bool
-    ) -> list[answer_odds.Weighable]:
+    async def _weighable(self, asked: Words, found: Sequence[Evidence], *, corrected: bool) -> list[WeighedPassage]:
         """Return the most promising units of each passage by its words, with their cosines."""
         promising = await self.off_loop(answer_odds.promising_in, asked, found)
         placed = [(one.evidence.passage, one.unit) for listed in promising for one in listed]
         cosines = iter(await self._similarity.of_units(asked.question, placed))
-        weighable: list[answer_odds.Weighable] = []
+        weighable: list[WeighedPassage] = []
         for item, listed in zip(found, promising, strict=True):
-            near = [next(cosines) for _ in listed]
-            whole = max(near, default=0.0) if item.hit.dense is None or corrected else item.hit.dense
-            weighable.append(answer_odds.Weighable(item, listed, near, whole))
+            near = tuple(replace(one, cosine=next(cosines)) for one in listed)
+            nearest = max((one.cosine for one in near), default=0.0)
+            whole = nearest if item.hit.dense is None or corrected else item.hit.dense
+            weighable.append(WeighedPassage(item, asked, near, whole))
         return weighable
 
     async def in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
@@ -202,16 +202,12 @@ class Weigher:
     async def _without_slips(self, question: str, pool: Sequence[Evidence]) -> str:
         texts = [item.passage.searchable for item in pool]
         vocabulary = vocabulary_of(texts)
-        words = await lexicon_for(question)
+        words = lexicon_for(question)
         question = spell_out(question, texts, words)
         slips = [word for word in unknown_words(question, vocabulary) if not words.knows(word)]
-        if isinstance(words, NoLexicon):
+        if words is NO_LEXICON:
             slips = await self._similarity.slips_among(slips)
         return correct_spelling(question, vocabulary, slips, words) if slips else question
-
-
-def _in_english(items: Sequence[Evidence]) -> list[Evidence]:
-    return [other_languages.in_english(item) for item in items]
 
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from adapters.reasoners.extractive.question import word_table
-from adapters.reasoners.extractive.question.spelling import Lexicon, NoLexicon
+from adapters.reasoners.extractive.question.spelling import NO_LEXICON, Lexicon
 from core.model.languages import language_of
 from core.model.text import content_words, snowball, words
 
@@ -45,9 +45,6 @@ _COGNATES = tuple(word_table("cognates"))  # language, ending of a Latin cognate
 _COGNATE = 5  # letters; too many shorter words are different words in English
 
 
-_NO_LEXICON = NoLexicon()
-
-
 def is_language_of(question: str, texts: Iterable[str]) -> bool:
     """Return whether some of these texts are in the question's language, so that they can correct its spelling."""
     language = language_of(question)
@@ -55,7 +52,7 @@ def is_language_of(question: str, texts: Iterable[str]) -> bool:
     return language not in LANGUAGES or found.count(language) >= max(1, _SOME * len(found))
 
 
-def english_of(question: str, lexicon: Lexicon = _NO_LEXICON) -> str:
+def english_of(question: str, lexicon: Lexicon = NO_LEXICON) -> str:
     """Return the question in English, or unchanged without a dictionary. ``lexicon`` confirms cognates."""
     language = language_of(question)
     return dictionary_of(language).translate(question, lexicon) if language in LANGUAGES else question
@@ -102,7 +99,7 @@ class Dictionary:
     entries: Mapping[str, str]
     stems: Mapping[str, str]
 
-    def translate(self, text: str, lexicon: Lexicon = _NO_LEXICON) -> str:
+    def translate(self, text: str, lexicon: Lexicon = NO_LEXICON) -> str:
         """Translate the longest runs of words with an entry. Other words stay.
 
         A word without an entry may be a cognate that the lexicon knows.

@@ -5,13 +5,12 @@ deleted, replaced, or two swapped (Damerau, 1964: four of five errors). Correct 
 quoted text stay.
 """
 
-import asyncio
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from os.path import commonprefix
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from core.model.languages import language_of
 from core.model.text import STOPWORDS, stem
@@ -38,30 +37,23 @@ _ASKING = frozenset(
 )
 
 
-class Lexicon(Protocol):
-    """Word list of a language."""
+class Lexicon:
+    """English words, or none for a language without a word list."""
+
+    def __init__(self, words: "SpellChecker | None" = None) -> None:
+        """Use these words."""
+        self._words = words
 
     def knows(self, word: str) -> bool:
-        """Return whether this is a word, in lower case and any regional spelling."""
-
-    def usual_word(self, slip: str) -> str:
-        """Return the common word at edit distance 1 with the same first letter. Empty if several are equally common."""
-
-
-class EnglishLexicon:
-    """``Lexicon`` of English."""
-
-    def __init__(self) -> None:
-        from spellchecker import SpellChecker
-
-        self._words = SpellChecker(language="en", distance=1)
-
-    def knows(self, word: str) -> bool:
-        """See ``Lexicon``. The list has American spellings."""
+        """Return whether this is a word, in lower case and British or American spelling."""
+        if self._words is None:
+            return False
         return any(one in self._words for one in (word, *(pattern.sub(to, word) for pattern, to in _AMERICAN)))
 
     def usual_word(self, slip: str) -> str:
-        """See ``Lexicon``."""
+        """Return the common word at edit distance 1 with the same first letter. Empty if several are equally common."""
+        if self._words is None:
+            return ""
         if slip.endswith("nt") and (contraction := f"{slip[:-1]}'t") in self._words:
             return contraction
         if len(slip) < _SHORT:
@@ -75,20 +67,6 @@ class EnglishLexicon:
         return max(counts, key=lambda word: counts[word]) if first and first >= _CLEARLY * second else ""
 
 
-class NoLexicon:
-    """``Lexicon`` of a language without a word list."""
-
-    def knows(self, word: str) -> bool:
-        """See ``Lexicon``."""
-        del word
-        return False
-
-    def usual_word(self, slip: str) -> str:
-        """See ``Lexicon``."""
-        del slip
-        return ""
-
-
 def keeps_letters(slip: str, word: str) -> bool:
     """Return whether the misspelling replaces no letter of the word: "acount" for "account", but not for "amount"."""
     return Counter(_DOUBLED.sub(r"\1", slip)) <= Counter(word)
@@ -97,12 +75,17 @@ def keeps_letters(slip: str, word: str) -> bool:
 @lru_cache(maxsize=1)
 def english() -> Lexicon:
     """Return the English lexicon. Loading takes a quarter of a second, and it is cached."""
-    return EnglishLexicon()
+    from spellchecker import SpellChecker
+
+    return Lexicon(SpellChecker(language="en", distance=1))
 
 
-async def lexicon_for(question: str) -> Lexicon:
-    """Return the lexicon of the question's language, loaded in a thread."""
-    return await asyncio.to_thread(english) if language_of(question) == "en" else NoLexicon()
+NO_LEXICON = Lexicon()
+
+
+def lexicon_for(question: str) -> Lexicon:
+    """Return the lexicon of the question's language."""
+    return english() if language_of(question) == "en" else NO_LEXICON
 
 
 def vocabulary_of(texts: Iterable[str]) -> frozenset[str]:
@@ -203,3 +186,7 @@ def _definition(acronym: str, before: str, after: str) -> str:
             if "".join(word[0] for word in some).casefold() == acronym.casefold():
                 return " ".join(run).casefold()
     return ""
+
+
+if TYPE_CHECKING:
+    from spellchecker import SpellChecker
