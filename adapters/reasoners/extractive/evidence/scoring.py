@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.question import PHRASES
 from adapters.reasoners.extractive.question.answer_type import asks_of_document, fits
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence
@@ -42,35 +43,12 @@ def coverage(wanted: Mapping[str, float], there: Iterable[str]) -> float:
     return sum(value for word, value in wanted.items() if word in have) / total if total else 0.0
 
 
-_FRAME = re.compile(
-    r"\bhow (?:many|much|long|old|often|far|large|big|high|fast|tall|soon|late|early|quickly|come)\b"
-    r"|\bwhat (?:do|does) (?:you|we|they|it) mean by\b|\bwhat (?:does|do) (?=.*\bmean\b)|\bdefin(?:e|ition of)\b"
-    r"|\b(?:meaning of|stands? for)\b|\b(?:talk|speak|write|turn|go) to (?:about|for|when|if)\b|\bwhat(?:s|'s)?\b"
-    r"|\b(?:cheap|long|short|heav|light|high|low|larg|bigg|small|new|old|dear|fast|slow|great)i?(?:est|er)\b"
-    r"|\b(?:most|least|less|more) (?:expensive|recent)\b|\b(?:latest|current|recent|most|least|maximum|minimum)\b"
-    r"|\b(?:in total|all ?together|in all)\b|\bcosts?\b(?=\W*$)|\bdifferences?\b"
-    r"|(?<=much )\b(?:is|are|do|does)\b|\b(?:costs?|prices?)\b(?= (?:of|for|in|between)\b)|\bin price\b"
-    r"|\b(?:page|document|policy|guide|file)\b(?= (?:about|on|called|for)\b)|\b(?:somewhere|there)\b"
-    r"|\b(?:comes?|came|coming) (?:out|with|in)\b|\bsince (?=(?:which|what)\b)"
-    r"|\b(?:takes?|lasts?)\b(?=\W*(?:$|to\b|until\b|for\b|from\b|in\b|on\b|at\b|before\b|after\b))"
-    r"|\bwhat (?:happens|happened|would happen|will happen)\b|\bmeans?\b(?=\W*$)|\b(?:difference between|compare)\b"
-    r"|\b(?:max(?:imum)?|min(?:imum)?|(?:number|amount) of)\b|^(?:the )?steps (?:to|for|of)\b|\bhow to\b"
-    r"|^(?:please )?(?:summari[sz]e|sum up|explain|describe|outline|an? (?:overview|summary) of"
-    r"|(?:list|table|overview) of|(?:list|name|show|give)(?: me| us)?(?: all| the| every)*)\b"
-    r"|\b(?:right now|at the moment|currently|nowadays)\b"
-    r"|\b\w+['’](?:m|ve|re|d|ll|t)\b|\b(?:somebody|someone|anybody|anyone|person|things?)\b"
-    r"|\bwhere (?:can|could|do|should|would) (?:i|we|you|people|one) (?:find|see|look(?: up| for)?)\b"
-    r"|(?<=many )people\b|\bpeople (?=who|that|are|do|can|must|have)",
-    re.IGNORECASE,
-)
-
-
 @lru_cache(maxsize=500)  # called for every unit of every passage
 def topic_words(question: str) -> tuple[str, ...]:
     """Return the stems of a question's topic, without words that only state the wanted kind of answer."""
     if small := small_words_of(question):  # of another language, whose stop words are not ours
         question = " ".join(word for word in words(question) if word.casefold() not in small)
-    return content_words(_FRAME.sub(" ", question)) or content_words(question)
+    return content_words(PHRASES["FRAME"].sub(" ", question)) or content_words(question)
 
 
 _SAME_STEM = 4  # leading letters that related words share: drive and driver, weigh and weight
