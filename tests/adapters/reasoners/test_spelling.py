@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapters.reasoners.extractive.question.spelling import (
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.understand.spelling import (
     NO_LEXICON,
     correct_spelling,
     english,
@@ -13,7 +14,6 @@ from adapters.reasoners.extractive.question.spelling import (
     unknown_words,
     vocabulary_of,
 )
-from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.events import QueryRefined
 from core.model.inquiry import Insufficient, Investigate, Search, SearchKnowledge
 from core.model.languages import language_of

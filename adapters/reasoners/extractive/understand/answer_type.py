@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from adapters.reasoners.extractive.question import word_table
+from adapters.reasoners.extractive.understand import word_table
 from core.model.text import content_words
 
 
@@ -46,7 +46,6 @@ def _read_types() -> tuple[dict[str, re.Pattern[str]], tuple[AnswerType, ...]]:
 
 
 _SAID, _TYPES = _read_types()
-_STEP, _NUMBERED = _SAID["TOLD_TO"], _SAID["NUMBERED"]
 _DENIED = re.compile(r"\b(?:no|not|none|never|cannot|nobody)\b|n['’]t\b", re.IGNORECASE)
 _NOTHING = AnswerType(re.compile(""), (), strict=False)
 NEUTRAL = 0.5
@@ -71,16 +70,6 @@ def denies(text: str) -> bool:
     return bool(_DENIED.search(text))
 
 
-def asks_for_steps(question: str) -> bool:
-    """Return whether the question asks how to do something."""
-    return kind_asked(question).said[:1] == ((_STEP, 1.0),)
-
-
-def tells_what_to_do(text: str) -> bool:
-    """Return whether a text is a step: "Open the settings …", "3. The list"."""
-    return bool(_STEP.search(text) or _NUMBERED.search(text))
-
-
 def is_strict(question: str) -> bool:
     """Return whether an answer must have the answer type: "how long" needs a time."""
     return kind_asked(question).strict
@@ -89,19 +78,6 @@ def is_strict(question: str) -> bool:
 def lacks(question: str, text: str) -> bool:
     """Return whether a text cannot answer because it misses the answer type."""
     return is_strict(question) and fits(question, text) < NEUTRAL
-
-
-_OF_DOCUMENT = re.compile(
-    r"\b(?:owns?|owned|owner|authors?|wrote|written|writes|maintain(?:s|ed|er)?|responsible for|reviewed|reviews?"
-    r"|updated|edited|revised|changed|effective|in force|valid|version|published|released|approved|dated|how old"
-    r"|out of date|up to date|superseded|replace[sd]?)\b",
-    re.IGNORECASE,
-)
-
-
-def asks_of_document(question: str) -> bool:
-    """Return whether the question may be about a document itself: its owner, review or validity."""
-    return bool(_OF_DOCUMENT.search(question))
 
 
 _BROAD = re.compile(

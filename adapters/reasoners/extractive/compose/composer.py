@@ -7,17 +7,16 @@ document calls itself out of date. ``selection`` chooses the quotes.
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from adapters.reasoners.extractive.answer.quote_markdown import Quotation, render, render_quotation
-from adapters.reasoners.extractive.answer.selection import choose_quotations
-from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
-from adapters.reasoners.extractive.answer.tables.releases import releases_that_answer
-from adapters.reasoners.extractive.answer.tables.rows import TableAnswer
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, repeats_title, says_something
-from adapters.reasoners.extractive.evidence.sufficiency import open_names
-from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, family
-from adapters.reasoners.extractive.question.aggregation import aggregation_of
-from adapters.reasoners.extractive.question.intent import Intent, kind_of, split_question
-from adapters.reasoners.extractive.question.query_translation import note_of_translation
+from adapters.reasoners.extractive.candidates import ScoredUnit, says_something
+from adapters.reasoners.extractive.compose.quote_markdown import Quotation, render, render_quotation
+from adapters.reasoners.extractive.compose.selection import choose_quotations
+from adapters.reasoners.extractive.decide.versions import calls_itself_outdated, family
+from adapters.reasoners.extractive.tables.aggregation import aggregation_of
+from adapters.reasoners.extractive.tables.computed_answer import compute_answer
+from adapters.reasoners.extractive.tables.releases import releases_that_answer
+from adapters.reasoners.extractive.tables.rows import TableAnswer
+from adapters.reasoners.extractive.understand.intent import Intent, kind_of, split_question
+from adapters.reasoners.extractive.understand.query_translation import note_of_translation
 from core.model.answer import Outcome
 from core.model.conversation import Thread, Turn
 from core.model.evidence import Evidence, EvidenceLibrary
@@ -71,9 +70,6 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
     if inquiry.caveats:
         yield DraftRemark("This may not answer your question. It is the closest I found:\n\n")
     computed = [_worked_out(need, inquiry) for need, _ in found]
-    if not any(computed) and (lacking := open_names(inquiry.standalone, inquiry.library, inquiry.question)):
-        told = ", ".join(f"“{word}”" for word in lacking[:4])
-        yield DraftRemark(f"The documents do not mention {told}. What comes nearest:\n\n")
     limit = _QUOTES if len(found) == 1 else _QUOTES_OF_MANY
     used: list[Quotation] = []
     for (need, weighed_units), worked_out in zip(found, computed, strict=True):
@@ -174,7 +170,7 @@ def quote_more(thread: Thread, library: Iterable[Evidence], ranked: Sequence[Sco
         for item in library
         if item.passage.id in cited
         for unit in units(item.passage.text)
-        if says_something(unit) and not repeats_title(unit, item.passage) and _plain(unit.text) not in shown
+        if says_something(unit) and _plain(unit.text) not in shown
     ]
     beside = [(one.evidence, one.unit) for one in ranked if _plain(one.unit.text) not in shown]
     chosen = around[:MOST_AROUND] or beside[:MOST_BESIDE]

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
-from adapters.reasoners.extractive.question.answer_type import denies
+from adapters.reasoners.extractive.candidates import ScoredUnit, WeighedPassage
+from adapters.reasoners.extractive.understand.answer_type import denies
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
 from core.model.passage_units import Form, Unit, units

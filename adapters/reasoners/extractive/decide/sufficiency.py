@@ -9,14 +9,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.answer.tables.releases import asks_of_releases, changelogs_in
-from adapters.reasoners.extractive.evidence.answer_odds import NEAR
-from adapters.reasoners.extractive.evidence.clarification import needs_of, question_back, readings
-from adapters.reasoners.extractive.evidence.other_languages import in_english, in_their_words
-from adapters.reasoners.extractive.evidence.scoring import coverage, rarity_of, word_weights
-from adapters.reasoners.extractive.question.aggregation import aggregation_of, lists_rows
-from adapters.reasoners.extractive.question.names import names
-from adapters.reasoners.extractive.question.query_translation import note_of_translation
+from adapters.reasoners.extractive.candidates import coverage, rarity_of, word_weights
+from adapters.reasoners.extractive.decide.clarification import needs_of, question_back, readings
+from adapters.reasoners.extractive.score.answer_odds import NEAR
+from adapters.reasoners.extractive.tables.aggregation import aggregation_of, lists_rows
+from adapters.reasoners.extractive.tables.releases import asks_of_releases, changelogs_in
+from adapters.reasoners.extractive.understand.names import names
+from adapters.reasoners.extractive.understand.query_translation import LANGUAGES, foreign_words_of, note_of_translation
 from core.model.evidence import Evidence
 from core.model.inquiry import (
     AskBack,
@@ -82,17 +81,32 @@ def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, t
 
     Only one further round of searches is proposed.
     """
-    question, first_time = inquiry.standalone, is_first_round(inquiry)
-    leads = is_layered(question) and known_by_name(question, inquiry.library)
+    question = inquiry.standalone
+    leads = is_first_round(inquiry) and is_layered(question) and known_by_name(question, inquiry.library)
     if not relevant:
-        return f"anything that answers “{question}”", bridges(inquiry) if first_time and leads else ()
-    named = open_names(question, relevant[:2], inquiry.question)
-    if not first_time or _one_covers(question, relevant, inquiry):
-        return "", ()
-    tried = not named or frozenset(content_words(" ".join(named))) in searches_tried(inquiry)
-    about = () if tried else (SearchKnowledge(" ".join(named)),)
-    actions = tuple(dict.fromkeys((*about, *(bridges(inquiry) if leads else ()))))[:_BRIDGES]
-    return (", ".join(named) or "the rest of the question", actions) if actions else ("", ())
+        return f"anything that answers “{question}”", bridges(inquiry) if leads else ()
+    actions = bridges(inquiry) if leads and not _one_covers(question, relevant, inquiry) else ()
+    return "the rest of the question" if actions else "", actions
+
+
+def in_their_words(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
+    """Return searches for an English question in the other languages of found passages, at most once.
+
+    Search the documents that the question names, or everything if nothing answers.
+    """
+    if not is_first_round(inquiry) or language_of(inquiry.question) in LANGUAGES:
+        return ()
+    question = inquiry.standalone
+    found = (*(item.passage for item in inquiry.library), *(hit.passage for hit in inquiry.library.further))
+    foreign = [one for one in found if language_of(one.text) in LANGUAGES]
+    asked = set(content_words(question))
+    named = {one.title: language_of(one.text) for one in foreign if asked & set(content_words(one.title))}
+    if named:
+        return tuple(
+            SearchSource(foreign_words_of(question, language) or question, title) for title, language in named.items()
+        )
+    languages = dict.fromkeys(language_of(one.text) for one in foreign) if not relevant else ()
+    return tuple(SearchKnowledge(words) for one in languages if (words := foreign_words_of(question, one)))
 
 
 def as_corrected(inquiry: Inquiry, asked: Sequence[str], meant: Sequence[str]) -> tuple[SearchAction, ...]:
@@ -175,49 +189,6 @@ def rest_of_changelog(inquiry: Inquiry) -> tuple[SearchAction, ...]:
         return ()
     titles = changelogs_in(inquiry.library.items_found())[:_TABLES]
     return tuple(SearchSource(inquiry.standalone, title) for title in titles) or (SearchKnowledge(_CHANGELOG),)
-
-
-_THOUSANDS = re.compile(r"\d[\d.,]*k", re.IGNORECASE)
-_MEASURE = re.compile(r"(\d[\d.,]*)([a-z]{1,4})", re.IGNORECASE)
-
-
-def open_names(question: str, evidence: Iterable[Evidence], typed: str = "") -> tuple[str, ...]:
-    """Return the question's names and unusual words that none of these passages has.
-
-    ``typed`` is the question before translation. German capitalises all nouns, so capitals that remain after
-    translation are not names.
-    """
-    written = tuple(evidence)
-    found = (*written, *in_english(written))
-    lacking = {word for word in uncovered_words(question, found) if not _numbered_so(word, found)}
-    lacking -= {word for word in lacking if _is_amount(word, found)}
-    capitals = () if typed != question and language_of(typed) == "de" else names(question)
-    named = {part for name in capitals for part in name.split()}
-    telling = re.compile(r"^(?:19|20)\d\d$|(?=.*\d)(?=.*[^\W\d_])")  # a year, or letters with digits
-    return tuple(word for word in words(question) if word in lacking and (word in named or telling.search(word)))
-
-
-def _numbered_so(word: str, evidence: Iterable[Evidence]) -> bool:
-    """Return whether a passage has "v2" as "version 2", or "2.x" as "2.20.15"."""
-    if any_of := re.fullmatch(r"[vVrR]?(\d+(?:\.\d+)*)\.[xX]", word):
-        one_of_them = re.compile(rf"(?<![\d.])[vVrR]?{re.escape(any_of[1])}\.\d")
-        return any(one_of_them.search(item.passage.searchable) for item in evidence)
-    told = re.fullmatch(r"[vVrR](\d+(?:\.\d+)*)", word)
-    if told is None:
-        return False
-    long = re.compile(rf"\b(?:version|release) {re.escape(told[1])}\b", re.IGNORECASE)
-    return any(long.search(item.passage.searchable) for item in evidence)
-
-
-def _is_amount(word: str, evidence: Iterable[Evidence]) -> bool:
-    """Return whether the word is an amount, not a name: "20k", or "9mm" if a passage has "9 mm"."""
-    if _THOUSANDS.fullmatch(word):
-        return True
-    told = _MEASURE.fullmatch(word)
-    if told is None:
-        return False
-    apart = re.compile(rf"(?<![\w.,]){re.escape(told[1])}\s{re.escape(told[2])}\b", re.IGNORECASE)
-    return any(apart.search(item.passage.searchable) for item in evidence)
 
 
 def uncovered_words(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:

@@ -3,28 +3,23 @@
 ``quote_markdown`` formats them.
 """
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER, Quotation
-from adapters.reasoners.extractive.evidence.clarification import chosen_reading
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, topic_words
-from adapters.reasoners.extractive.evidence.versions import family, other_version
-from adapters.reasoners.extractive.question.answer_type import (
-    NEUTRAL,
-    asks_for_steps,
+from adapters.reasoners.extractive.candidates import ScoredUnit, WeighedPassage, topic_words
+from adapters.reasoners.extractive.compose.quote_markdown import BARE_ANSWER, Quotation
+from adapters.reasoners.extractive.decide.clarification import chosen_reading
+from adapters.reasoners.extractive.decide.versions import other_version
+from adapters.reasoners.extractive.understand.answer_type import (
     fits,
     is_broad,
     is_strict,
-    tells_what_to_do,
 )
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import Inquiry
-from core.model.markdown_lines import cells_of
 from core.model.passage_units import Form, Unit, announced, looks_back, units
 from core.model.text import content_words, words
 
@@ -55,11 +50,10 @@ def rank_units(
     for one, grade in zip(weighed, grades, strict=True):
         if of_many and grade and grade.score < inquiry.cutoff and not inquiry.caveats:
             continue
-        other = other_version(one.asked.question, one.evidence, pool)
-        more = weights.OF_OTHER_VERSION if other else 0.0
+        more = weights.OF_OTHER_VERSION if other_version(one.asked.question, one.evidence, pool) else 0.0
         more += weights.CHOSEN if one.evidence.passage.title in chosen else 0.0
         item = replace(one.evidence, grade=grade)
-        found.extend(replace(unit, evidence=item, odds=unit.odds + more, other_version=other) for unit in one.units)
+        found.extend(replace(unit, evidence=item, odds=unit.odds + more) for unit in one.units)
     return sorted(found, key=lambda unit: -unit.odds)
 
 
@@ -67,7 +61,6 @@ def choose_quotations(
     need: str, found: Sequence[ScoredUnit], limit: int, library: Sequence[Evidence] = ()
 ) -> list[Quotation]:
     """Return the quotes for one need: the best unit, others nearly as good, and units that cover open words."""
-    found = _of_meant_versions(found)
     kept: list[ScoredUnit] = []
     open_words = frozenset(topic_words(need))
     held = fits(need, found[0].unit.text) if found else 0.0
@@ -82,40 +75,16 @@ def choose_quotations(
             kept.append(one)
             open_words -= own
             held = max(held, fits(need, one.unit.text))
-    whole = bool(found) and _asks_of_rows(need, found[0].unit)
-    lists = bool(_SEVERAL.match(need)) or (is_broad(need) and bool(_BARE_PLURAL.match(need)))
+    several = bool(_SEVERAL.match(need))
+    lists = several or (is_broad(need) and bool(_BARE_PLURAL.match(need)))
     picked = [(one.evidence, one.unit) for one in kept]
-    return _group_by_passage(need, picked, library, whole_lists=lists, whole_tables=whole)
+    return _group_by_passage(need, picked, library, whole_lists=lists, whole_tables=several)
 
 
 def _behind(best: ScoredUnit, one: ScoredUnit) -> float:
     """Return how far a unit's log odds are behind the best, plus a penalty for another passage."""
     beside = 0.0 if one.evidence.id == best.evidence.id else weights.OF_OTHER_PASSAGE
     return best.odds - one.odds + beside
-
-
-def _asks_of_rows(need: str, best: Unit) -> bool:
-    """Return whether the question asks for several rows, for example with the first column's plural: "tiers"."""
-    if _SEVERAL.match(need):
-        return True
-    if best.form is not Form.ROW or not best.head:
-        return False
-    name = cells_of(best.head[0])[0]
-    kind = set(content_words(name))
-    said = (word for word in words(need) if word.endswith("s") and word.casefold() not in name.casefold())
-    return any(kind == set(content_words(word)) for word in said if kind)
-
-
-def _of_meant_versions(found: Sequence[ScoredUnit]) -> list[ScoredUnit]:
-    """Drop units of other versions that rank below the meant version, because they would contradict it."""
-    best: dict[str, float] = {}
-    for one in found:
-        if not one.other_version:
-            own = family(one.evidence.passage)
-            best[own] = max(best.get(own, one.odds), one.odds)
-    return [
-        one for one in found if not one.other_version or best.get(family(one.evidence.passage), -math.inf) < one.odds
-    ]
 
 
 def _group_by_passage(
@@ -196,16 +165,10 @@ def _is_read_whole(need: str, item: Unit, block: Sequence[Unit]) -> bool:
     """Return whether a short list has the wanted steps, or as many items as its introduction announces."""
     if len(block) > _LIST_ITEMS:
         return False
-    steps = item.text.lstrip()[:1].isdigit() or _are_steps(need, block)
+    steps = item.text.lstrip()[:1].isdigit()
     announced_size = {word.casefold() for word in words(item.under)} & {str(len(block)), *_NUMBERS[len(block) :][:1]}
     counted = _COUNT_ASKED.search(need) and announced_size  # "three different formats:"
     return bool(counted) or (steps and _leaves_open(need, item))  # an item that has the figure is not a step
-
-
-def _are_steps(need: str, block: Sequence[Unit]) -> bool:
-    """Return whether the question asks how to do something and the list says what to do."""
-    told = sum(fits(need, one.text) > NEUTRAL for one in block)
-    return asks_for_steps(need) and (2 * told > len(block) or tells_what_to_do(block[0].under))
 
 
 def parts_of_list(unit: Unit, item: Evidence, library: Sequence[Evidence]) -> list[tuple[Evidence, tuple[Unit, ...]]]:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
 from cachetools import LRUCache
 
-from adapters.reasoners.extractive.evidence import answer_odds, other_languages
-from adapters.reasoners.extractive.evidence.reading import ALONE, AnswerReader, Leaning, lean, read_best
-from adapters.reasoners.extractive.evidence.rules import adjusted
-from adapters.reasoners.extractive.evidence.scoring import WeighedPassage, Words, rarity_of
-from adapters.reasoners.extractive.evidence.sufficiency import is_layered, known_by_name
-from adapters.reasoners.extractive.question.query_translation import english_of, is_language_of
-from adapters.reasoners.extractive.question.spelling import (
+from adapters.reasoners.extractive.candidates import WeighedPassage, Words, as_written, in_english, rarity_of
+from adapters.reasoners.extractive.decide.sufficiency import is_layered, known_by_name
+from adapters.reasoners.extractive.rules import adjusted
+from adapters.reasoners.extractive.score import answer_odds
+from adapters.reasoners.extractive.score.reading import ALONE, AnswerReader, Leaning, lean, read_best
+from adapters.reasoners.extractive.understand.query_translation import english_of, is_language_of
+from adapters.reasoners.extractive.understand.spelling import (
     NO_LEXICON,
     correct_spelling,
     english,
@@ -163,8 +163,8 @@ class Weigher:
         """
         question = await self.in_words_of(need, pool)
         written = evidence
-        evidence = await self.off_loop(other_languages.in_english, evidence)
-        pool = await self.off_loop(other_languages.in_english, pool)
+        evidence = await self.off_loop(in_english, evidence)
+        pool = await self.off_loop(in_english, pool)
         wanted = {item.id for item in evidence}
         # Compare units with everything that this question found.
         found = (*evidence, *(item for item in pool if item.query and item.id not in wanted))
@@ -177,7 +177,7 @@ class Weigher:
         if reader:  # read from all found units, also those of earlier searches
             weighed = (await read_best(reader, question, weighed, leaning.typed))[: len(evidence)]
         weighed = await self.off_loop(adjusted, question, lean(weighed, leaning.titles), pool)
-        return other_languages.as_written(weighed, written)
+        return as_written(weighed, written)
 
     async def _weighable(self, asked: Words, found: Sequence[Evidence], *, corrected: bool) -> list[WeighedPassage]:
         """Return the most promising units of each passage by its words, with their cosines."""

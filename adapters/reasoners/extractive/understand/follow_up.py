@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.reasoners.extractive.question import word_sets
-from adapters.reasoners.extractive.question.names import PRONOUNS, QUESTION_WORDS, names
+from adapters.reasoners.extractive.understand import word_sets
+from adapters.reasoners.extractive.understand.names import PRONOUNS, QUESTION_WORDS, names
 from core.model.conversation import Exchange
 from core.model.text import STOPWORDS, content_words, stem, words
 

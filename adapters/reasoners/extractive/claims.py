@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.understand import word_sets, word_table
 from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.knowledge import Passage
 from core.model.markdown_lines import LIST_ITEM, is_table_rule
@@ -28,19 +29,9 @@ _NEGATION = re.compile(
     r"|unaffected)\b",
     re.IGNORECASE,
 )
-# Opposites: two texts contradict each other if each has a word of one side only.
-_OPPOSITES = (
-    ("increas elev rais higher enhanc promot upregul greater more gain improv up stimul activ induc",
-     "decreas reduc lower diminish inhibit suppress downregul less fewer loss impair down prevent block abolish"),
-    ("allow permit may enabl support includ requir mandatori must", "forbid prohibit deni disabl exclud option"),
-    ("befor earlier first", "after later last"),
-    ("always all everi", "never none"),
-    ("open start begin", "close stop end"),
-    ("posit benefici protect", "negat harm risk"),
-)  # fmt: skip
-_SIDES = tuple((frozenset(one.split()), frozenset(other.split())) for one, other in _OPPOSITES)
+_SIDES = tuple((frozenset(one.split()), frozenset(other.split())) for one, other in word_table("opposites"))
 # "According to the documents, …", "the policy states that …"
-_ABOUT_SOURCES = frozenset("accord document sourc passag say state mention note specifi describ found short".split())  # noqa: SIM905
+_ABOUT_SOURCES = word_sets("english")["about_sources"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
+from adapters.reasoners.extractive.candidates import ScoredUnit, WeighedPassage
 from core.model.errors import Unavailable
 from core.model.languages import language_of
 from core.model.passage_units import Form, befores, in_context, units

@@ -12,11 +12,12 @@ from datetime import date
 from itertools import groupby
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.answer.quote_markdown import Quotation
+from adapters.reasoners.extractive.compose.quote_markdown import Quotation
 from core.model.evidence import Evidence
 from core.model.markdown_lines import cells_of
 from core.model.passage_units import Form, Unit, units
 from core.model.text import content_words, words
+from core.values.units import UNITS
 
 FEWEST = 2  # fewest rows to compare
 _MOST = 400  # rows of one table; nothing is computed from a longer one, since missing rows might change the result
@@ -88,6 +89,7 @@ class TableAnswer:
 
     lead: str
     quotations: tuple[Quotation, ...]
+    rows: Sequence[Row] = ()
 
 
 def noun_of(question: str, key: frozenset[str]) -> str:
@@ -104,7 +106,8 @@ def written_out(value: float) -> str:
 def quoting(lead: str, rows: Sequence[Row]) -> TableAnswer:
     """Return an answer that quotes these rows below a line with the computed result."""
     groups = groupby(rows, key=lambda row: row.evidence)
-    return TableAnswer(lead, tuple(Quotation(item, tuple(row.unit for row in some)) for item, some in groups))
+    quotations = (Quotation(item, tuple(row.unit for row in some)) for item, some in groups)
+    return TableAnswer(lead, tuple(quotations), rows)
 
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:[,\u2009\u00a0 ]\d{3})+(?:\.\d+)?(?!\d)|(?<![A-Za-z\d.])-?\d+(?:\.\d+)?")
@@ -120,23 +123,7 @@ _CURRENCY = re.compile(r"[£€$]|\b(?:GBP|EUR|USD|CHF)\b")
 _PERIOD = re.compile(r"(?:\b(?:an?|per|each|every)\s+|/\s*)(hour|day|night|week|month|quarter|year)\b", re.IGNORECASE)
 _ENDLESS = re.compile(r"^\W*unlimited\b", re.IGNORECASE)
 _FREE = re.compile(r"^\W*(?:free|no charge)\b", re.IGNORECASE)
-_UNITS = {  # quantity: names of its units, and their size in its base unit
-    "time": (
-        ({"s", "sec", "secs", "second", "seconds"}, 1),
-        ({"min", "mins", "minute", "minutes"}, 60),
-        ({"h", "hr", "hrs", "hour", "hours"}, 3_600),
-        ({"day", "days"}, 86_400),
-        ({"week", "weeks"}, 604_800),
-        ({"month", "months"}, 2_629_800),
-        ({"year", "years"}, 31_557_600),
-    ),
-    "weight": (({"mg"}, 0.001), ({"g"}, 1), ({"kg"}, 1_000), ({"t", "tonne", "tonnes"}, 1_000_000)),
-    "length": (({"mm"}, 1), ({"cm"}, 10), ({"m", "metre", "metres"}, 1_000), ({"km"}, 1_000_000)),
-    "volume": (({"ml"}, 1), ({"cl"}, 10), ({"l", "litre", "litres"}, 1_000)),
-    "storage": (({"kb"}, 1), ({"mb"}, 1_000), ({"gb"}, 1_000_000), ({"tb"}, 1_000_000_000)),
-    "%": (({"%"}, 1),),
-}
-_FACTORS = {name: (kind, size) for kind, units in _UNITS.items() for names, size in units for name in names}
+_SECONDS_OF_MONTH = 2_629_800
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +158,7 @@ def column_values(cells: Sequence[str]) -> list[float | None]:
 
 
 def kind_of(text: str) -> str:
-    """Return the kind of an amount: a currency, "time", "weight", "date". Empty for a bare number or none."""
+    """Return the kind of an amount: a currency, a base unit, "date". Empty for a bare number or none."""
     found = _read(text)
     return found.kind if found else ""
 
@@ -183,7 +170,7 @@ def can_be_added(cells: Sequence[str]) -> bool:
     return (
         len(known) == len(read)
         and len({(one.kind, one.unit, one.period) for one in known}) == 1
-        and not {one.kind for one in known} & {"date", "clock", "%"}
+        and not {one.kind for one in known} & {"date", "clock", "percent"}
         and all(math.isfinite(one.plain) for one in known)
     )
 
@@ -220,5 +207,9 @@ def _amount(cell: str) -> CellValue | None:
     name = unit[1].casefold() if unit else ""
     if name in {"working", "calendar"} and unit and (further := _UNIT.match(cell, unit.end())):
         name = further[1].casefold()
-    kind, size = _FACTORS.get(name, ("", 1))
-    return CellValue(number * size, number, kind, f"{kind}{size}" if kind else "", period or "")
+    if not (known := UNITS.get(name)):
+        return CellValue(number, number, period=period or "")
+    kind, size = known.base, float(known.factor)
+    if kind == "month":  # in one column with days
+        kind, size = "second", size * _SECONDS_OF_MONTH
+    return CellValue(number * size, number, kind, f"{kind}{size}", period or "")

@@ -10,26 +10,25 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
 from itertools import chain, repeat
 from operator import attrgetter
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.rules import Subjects
-from adapters.reasoners.extractive.evidence.scoring import (
+from adapters.reasoners.extractive.candidates import (
     ScoredUnit,
     WeighedPassage,
     Words,
     scored_by_words,
     tells_by_itself,
 )
-from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict, thing_asked
-from adapters.reasoners.extractive.question.names import names
+from adapters.reasoners.extractive.rules import Subjects
+from adapters.reasoners.extractive.understand.answer_type import NEUTRAL, fits, is_strict, thing_asked
+from adapters.reasoners.extractive.understand.names import names
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence, Grade
 from core.model.languages import language_of
 from core.model.passage_units import Form, units
-from core.model.text import STOPWORDS, content_words, stem, words
+from core.model.text import content_words, words
 
 # A number that identifies something: a version or error, a number after a name or with letters, a year. Amounts do not
 # identify anything.
@@ -90,12 +89,10 @@ def score_units(everything: Found, found: WeighedPassage, subjects: Subjects) ->
     done = []
     for one in found.units:
         kind = fits(question, one.text_with_context)
-        said = " ".join((passage.title, *passage.heading[-1:], one.unit.under, one.unit.text))
         features = Features(
             cosine=one.cosine,
             own=one.own,
             subject=float(subjects.names(passage, one.unit)),
-            contradicts=float(contradicts(question, said)),
             fits=max(kind, NEUTRAL) if everything.layered else kind,
             nearer=one.cosine - everything.near,
             lead=everything.lead(one.covered),
@@ -134,7 +131,7 @@ def _named_share(question: str, text: str) -> float:
 
 def promising_in(asked: Words, found: Sequence[Evidence]) -> list[list[ScoredUnit]]:
     """Return the most promising units of each passage, by words."""
-    worded = [[one for one in scored_by_words(asked, item) if tells_by_itself(one, asked.question)] for item in found]
+    worded = [[one for one in scored_by_words(asked, item) if tells_by_itself(one)] for item in found]
     return most_promising(found, worded)
 
 
@@ -195,43 +192,6 @@ def explain(one: ScoredUnit) -> str:
         told.append(f"read {one.read:+.1f}")
     told.extend(f"rule: {name}" for name in one.rules)
     return f"“{one.unit.text[:_SHOWN]}” {chance([one]):.0%}: {'; '.join(told)}"
-
-
-_THINGS = re.compile(r"\b([A-Za-z][a-z]{2,})s?(?:[ -]|[*_]* *\| *)(?:no\.? ?|number )?#?(\d+(?:\.\d+)*)\b(?![ -]?%)")
-_COUNTED_AFTER = re.compile(r"[ -](?:[a-z]+[ -])?(?:percent|seconds?|minutes?|hours?|days?|weeks?|months?|years?)\b")
-_RELEASE = re.compile(r"(?<![\w.,€$£-])\d{1,4}\.\d{1,3}(?:\.\d{1,3})*(?![\w.]*\w|,\d| ?(?:%|percent|million|EUR))")
-_MOST = 4  # digits; longer numbers are amounts or ids of their own
-
-
-def contradicts(question: str, text: str) -> bool:
-    """Return whether the question asks for a numbered thing and the text only has other numbers of its kind.
-
-    Version 5.4 matches "version 5", version 1 does not.
-    """
-    if (asked := _RELEASE.findall(question)) and (told := _RELEASE.findall(text)):
-        return not any(_is(one, other) for one in asked for other in told)
-    there: dict[str, set[str]] = {}
-    for kind, number in _find_numbered(text):
-        there.setdefault(kind, set()).add(number)
-    return any(
-        kind in there and not any(_is(number, other) for other in there[kind])
-        for kind, number in _find_numbered(question)
-    )
-
-
-@lru_cache(maxsize=2048)  # called with the same question for every unit, and with a unit in every search
-def _find_numbered(text: str) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        (stem(kind), found[2])
-        for found in _THINGS.finditer(text)
-        if (kind := found[1].casefold()) not in STOPWORDS
-        and len(found[2]) <= _MOST
-        and not _COUNTED_AFTER.match(text, found.end())
-    )
-
-
-def _is(asked: str, other: str) -> bool:
-    return other == asked or other.startswith(f"{asked}.") or asked.startswith(f"{other}.")
 
 
 def weigh_units(

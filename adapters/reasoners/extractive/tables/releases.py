@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from adapters.reasoners.extractive.answer.quote_markdown import Quotation
-from adapters.reasoners.extractive.answer.tables.rows import TableAnswer
+from adapters.reasoners.extractive.compose.quote_markdown import Quotation
+from adapters.reasoners.extractive.tables.rows import TableAnswer
 from core.model.evidence import Evidence
 from core.model.passage_units import Form, Unit, units
 from core.model.text import content_words

@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from adapters.reasoners.extractive.question import word_sets
+from adapters.reasoners.extractive.understand import word_sets
 from core.model.text import STOPWORDS
 
 _WORDS = word_sets("english")

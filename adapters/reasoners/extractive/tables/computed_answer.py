@@ -6,7 +6,18 @@ The rows are quoted verbatim. The line above states the computed result and says
 import re
 from collections.abc import Sequence
 
-from adapters.reasoners.extractive.answer.tables.row_choice import (
+from adapters.reasoners.extractive.candidates import stands_in, topic_words
+from adapters.reasoners.extractive.decide.versions import other_version
+from adapters.reasoners.extractive.tables.aggregation import (
+    COUNTED,
+    Aggregate,
+    Aggregation,
+    Threshold,
+    aggregation_of,
+    lists_rows,
+    threshold_of,
+)
+from adapters.reasoners.extractive.tables.row_choice import (
     ASKS_WITHOUT,
     column_of,
     filter_rows,
@@ -19,7 +30,7 @@ from adapters.reasoners.extractive.answer.tables.row_choice import (
     quantity_column,
     says_all,
 )
-from adapters.reasoners.extractive.answer.tables.rows import (
+from adapters.reasoners.extractive.tables.rows import (
     FEWEST,
     Row,
     TableAnswer,
@@ -34,20 +45,8 @@ from adapters.reasoners.extractive.answer.tables.rows import (
     with_siblings,
     written_out,
 )
-from adapters.reasoners.extractive.evidence.scoring import stands_in, topic_words
-from adapters.reasoners.extractive.evidence.versions import other_version
-from adapters.reasoners.extractive.question.aggregation import (
-    COUNTED,
-    Aggregate,
-    Aggregation,
-    Threshold,
-    aggregation_of,
-    lists_rows,
-    threshold_of,
-)
-from adapters.reasoners.extractive.question.answer_type import thing_asked
+from adapters.reasoners.extractive.understand.answer_type import thing_asked
 from core.model.evidence import Evidence
-from core.model.markdown_lines import cells_of
 from core.model.text import content_words
 from core.values.periods import DateLimit, date_limit_in, day_in
 
@@ -68,25 +67,18 @@ def compute_answer(
     if asked is None and not lists_rows(question):
         return None
     wanted = frozenset(content_words(question))
-    tables = _tables_by_fit(question, evidence, pool)
+    everything = (*pool, *evidence)
+    meant = [item for item in evidence if not other_version(question, item, everything)]
     extreme = asked is not None and asked.kind in {Aggregate.MOST, Aggregate.LEAST}
-    for rows in tables:
+    for rows in sorted(tables_of(meant), key=lambda rows: -table_fit(wanted, rows)):
         whole = with_siblings(wanted, rows, tables_of(pool))
         dated = limit and (asked is None or asked.kind is Aggregate.COUNT)
         found = _of_days(question, limit, whole) if limit and dated else _of_table(question, asked, wanted, whole)
-        if found and (not extreme or _is_on_topic(question, found, (*evidence, *pool))):
+        if found and (not extreme or _is_on_topic(question, found, everything)):
             return found
         if extreme and len(named_rows(question, rows)) == 1:
             return None  # "the fastest an engineer comes on the basic plan" asks for a cell in that plan's row
     return None
-
-
-def _tables_by_fit(question: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[list[Row]]:
-    """Return the tables of the meant versions, best first."""
-    wanted = frozenset(content_words(question))
-    everything = (*pool, *evidence)
-    meant = [item for item in evidence if not other_version(question, item, everything)]
-    return sorted(tables_of(meant), key=lambda rows: -table_fit(wanted, rows))
 
 
 def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset[int]:
@@ -96,20 +88,18 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
     extremes, the rows must be what the question picks from.
     """
     asked = aggregation_of(question)
-    if not asked or asked.kind in {Aggregate.COUNT, Aggregate.SUM}:
-        by_rows = asked is None or asked.kind in {Aggregate.COUNT, Aggregate.SUM}
-        found = compute_answer(question, asked, evidence) if by_rows else None
-        picked = found is not None and says_all(question, found.quotations)
-        if found and (dated := _limit_of(question)):
-            picked = _is_on_topic(question.replace(dated.said, " "), found, evidence)
-        if found and asked and asked.kind is Aggregate.SUM:
-            added = names_what_is_added(question, found.quotations[0])
-            picked = picked and (added or len(named_rows(question, _rows_of(found))) >= FEWEST)
-        return frozenset(one.evidence.id for one in found.quotations) if found and picked else frozenset()
     found = compute_answer(question, asked, evidence)
-    if found is None or not picks_rows(question, asked, found.quotations[0]):
+    if found is None:
         return frozenset()
-    return frozenset(quotation.evidence.id for quotation in found.quotations)
+    if asked and asked.kind in {Aggregate.MOST, Aggregate.LEAST}:
+        picked = picks_rows(question, asked, found.quotations[0])
+    elif dated := _limit_of(question):
+        picked = _is_on_topic(question.replace(dated.said, " "), found, evidence)
+    else:
+        picked = says_all(question, found.quotations)
+    if asked and asked.kind is Aggregate.SUM and not names_what_is_added(question, found.quotations[0]):
+        picked = picked and len(named_rows(question, found.rows)) >= FEWEST
+    return frozenset(one.evidence.id for one in found.quotations) if picked else frozenset()
 
 
 def _limit_of(question: str) -> DateLimit | None:
@@ -132,14 +122,6 @@ def _is_on_topic(question: str, found: TableAnswer, evidence: Sequence[Evidence]
         word for item in evidence if item.passage.section == section for word in content_words(item.passage.searchable)
     }
     return bool(wanted) and sum(stands_in(stem, there) for stem in wanted) >= _OF_TOPIC * len(wanted)
-
-
-def _rows_of(found: TableAnswer) -> list[Row]:
-    return [
-        Row(one.evidence, unit, cells_of(unit.head[0]), cells_of(unit.text))
-        for one in found.quotations
-        for unit in one.units
-    ]
 
 
 def _of_table(

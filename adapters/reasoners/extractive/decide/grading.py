@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adapters.reasoners.extractive.answer.tables.computed_answer import tables_that_answer
-from adapters.reasoners.extractive.answer.tables.releases import releases_that_answer
-from adapters.reasoners.extractive.evidence.answer_odds import grade_of
-from adapters.reasoners.extractive.evidence.clarification import credit_offered, is_about_reading
-from adapters.reasoners.extractive.evidence.scoring import WeighedPassage
-from adapters.reasoners.extractive.evidence.versions import without_old_alone
+from adapters.reasoners.extractive.candidates import WeighedPassage
+from adapters.reasoners.extractive.decide.clarification import credit_offered, is_about_reading
+from adapters.reasoners.extractive.decide.versions import without_old_alone
+from adapters.reasoners.extractive.score.answer_odds import grade_of
+from adapters.reasoners.extractive.tables.computed_answer import tables_that_answer
+from adapters.reasoners.extractive.tables.releases import releases_that_answer
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import Inquiry, Investigate
 

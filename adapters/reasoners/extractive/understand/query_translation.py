@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from adapters.reasoners.extractive.question import word_table
-from adapters.reasoners.extractive.question.spelling import NO_LEXICON, Lexicon
+from adapters.reasoners.extractive.understand import word_table
+from adapters.reasoners.extractive.understand.spelling import NO_LEXICON, Lexicon
 from core.model.languages import language_of
 from core.model.text import content_words, snowball, words
 

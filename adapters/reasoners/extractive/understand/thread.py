@@ -6,18 +6,18 @@ Attached files are evidence for this question only and are not stored.
 import re
 from collections.abc import Iterator, Sequence
 
-from adapters.reasoners.extractive.answer import replies
-from adapters.reasoners.extractive.evidence.reading import ALONE, Leaning
-from adapters.reasoners.extractive.question.follow_up import (
+from adapters.reasoners.extractive.compose import replies
+from adapters.reasoners.extractive.score.reading import ALONE, Leaning
+from adapters.reasoners.extractive.understand.follow_up import (
     LEADING,
     ResolvedQuestion,
     pronoun_in,
     resolve,
     resolve_part,
 )
-from adapters.reasoners.extractive.question.intent import Intent, kind_of, overview_of, split_question
-from adapters.reasoners.extractive.question.names import names
-from adapters.reasoners.extractive.question.parts import sides_of
+from adapters.reasoners.extractive.understand.intent import Intent, kind_of, overview_of, split_question
+from adapters.reasoners.extractive.understand.names import names
+from adapters.reasoners.extractive.understand.parts import sides_of
 from core.model.answer import Outcome
 from core.model.conversation import ContextMessage, Exchange, Role, Thread, Turn
 from core.model.evidence import Evidence, Hit

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adapters.reasoners.extractive.question import word_sets
+from adapters.reasoners.extractive.understand import word_sets
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import CheckpointKind, Inquiry, Investigate
 from core.model.text import content_words, words

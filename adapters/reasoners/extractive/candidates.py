@@ -1,23 +1,25 @@
-"""Lexical scores of units for one question.
+"""Candidates for quotes: the units of found passages, ranked by the question's words.
 
 Grading and quoting use the same formula, so that a passage counts because of the sentence that is quoted from it. The
-constants are in ``weights``.
+constants are in ``weights``. Features and reader only know English, so passages in other languages are ranked by a
+word-by-word translation, even if the question is in the same language. Quotes come from the original passage.
 """
 
 import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.question import PHRASES
-from adapters.reasoners.extractive.question.answer_type import asks_of_document, fits
+from adapters.reasoners.extractive.understand import PHRASES
+from adapters.reasoners.extractive.understand.answer_type import fits
+from adapters.reasoners.extractive.understand.query_translation import LANGUAGES, dictionary_of
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
-from core.model.languages import small_words_of
+from core.model.languages import language_of, small_words_of
 from core.model.markdown_lines import LIST_ITEM
 from core.model.passage_units import Form, Unit, announced, befores, text_of_list, units
 from core.model.text import content_words, words
@@ -62,14 +64,6 @@ def stands_in(stem: str, there: Collection[str]) -> bool:
     )
 
 
-STAMP = re.compile(
-    r"^[*_]{0,2}(?:last (?:reviewed|updated|changed|rehearsed)|applies to|owner|updated|effective date"
-    r"|version\b(?! \S+ (?:is|was|are|will|has|had|can|cannot|does|did|gets|stops|ends|needs|of)\b)"
-    r"|published|exported|rolled out|saved on|generated)\b",
-    re.IGNORECASE,
-)
-
-
 @dataclass(frozen=True)
 class Words:
     """Words of one question, and their rarity in the pool."""
@@ -109,7 +103,6 @@ class ScoredUnit:
     features: Features | None = None
     rules: tuple[str, ...] = ()  # names of the rules that adjusted its odds
     read: float | None = None  # log odds from the reader
-    other_version: bool = False  # whether it is of another version than the question is about
 
     @property
     def text_with_context(self) -> str:
@@ -153,23 +146,20 @@ def scored_by_words(asked: Words, item: Evidence) -> list[ScoredUnit]:
     return sorted(scored, key=lambda one: -one.promise)
 
 
-def tells_by_itself(one: ScoredUnit, question: str) -> bool:
+def tells_by_itself(one: ScoredUnit) -> bool:
     """Return whether a unit can be an answer, alone or with the list or code block that it introduces."""
     led = announced(one.evidence.passage.text).get(one.unit, ())
     if led and led[0].form is not Form.ROW:  # table rows are scored one by one
         return True
-    return says_something(one.unit, question) and not repeats_title(one.unit, one.evidence.passage)
+    return says_something(one.unit)
 
 
-def says_something(unit: Unit, question: str = "") -> bool:
-    """Return False for an introduction with a colon, a picture or an unwanted stamp ("Last reviewed 12 May 2026.")."""
+def says_something(unit: Unit) -> bool:
+    """Return False for an introduction with a colon, a picture or a single word."""
     if _PICTURE.fullmatch(LIST_ITEM.sub("", unit.text)):
         return False
-    if unit.form is Form.SENTENCE:
-        if unit.text.rstrip("*_ ").endswith(":"):
-            return False
-        if STAMP.match(unit.text) and not asks_of_document(question):
-            return False
+    if unit.form is Form.SENTENCE and unit.text.rstrip("*_ ").endswith(":"):
+        return False
     return len(content_words(unit.text)) >= (1 if _DENIES.match(unit.text) else 2)
 
 
@@ -177,8 +167,33 @@ _PICTURE = re.compile(r"(?:!\[[^\]]*\]\([^)]*\)|\[Image: [^\]]*\])\W*")
 _DENIES = re.compile(r"\W*no\b", re.IGNORECASE)  # "No cheques." says all
 
 
-def repeats_title(unit: Unit, passage: Passage) -> bool:
-    """Return whether a unit only repeats a heading. A saved message has its whole sentence as its title."""
-    text = unit.text.strip("*_# ")
-    titles = {part.casefold() for part in (passage.title, *passage.heading)}
-    return text.casefold() in titles and not text.endswith(".")
+def in_english(items: Sequence[Evidence]) -> list[Evidence]:
+    """Return the evidence with its passages translated word by word. Those without a dictionary stay."""
+    return [replace(item, hit=replace(item.hit, passage=_glossed(item.passage))) for item in items]
+
+
+@lru_cache(maxsize=1024)
+def _glossed(passage: Passage) -> Passage:
+    language = language_of(passage.text)
+    if language not in LANGUAGES:
+        return passage
+    dictionary = dictionary_of(language)
+    glossed = replace(
+        passage, text=dictionary.gloss(passage.text), heading=tuple(map(dictionary.gloss, passage.heading))
+    )
+    return glossed if len(units(glossed.text)) == len(units(passage.text)) else passage
+
+
+def as_written(weighed: Sequence[WeighedPassage], evidence: Sequence[Evidence]) -> list[WeighedPassage]:
+    """Return the scored passages with their original text and units."""
+    items, done = {item.id: item for item in evidence}, list[WeighedPassage]()
+    for one in weighed:
+        item = items[one.evidence.id]
+        if one.evidence == item:
+            done.append(one)
+            continue
+        pairs = zip(units(one.evidence.passage.text), units(item.passage.text), strict=True)
+        written = dict(reversed(list(pairs)))
+        found = (replace(unit, evidence=item, unit=written[unit.unit]) for unit in one.units)
+        done.append(replace(one, evidence=item, units=tuple(found)))
+    return done

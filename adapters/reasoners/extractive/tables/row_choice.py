@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.answer.quote_markdown import Quotation
-from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, column_values, kind_of, place_of
-from adapters.reasoners.extractive.evidence.rules import Subjects
-from adapters.reasoners.extractive.evidence.scoring import stands_in, topic_words
-from adapters.reasoners.extractive.question.aggregation import (
+from adapters.reasoners.extractive.candidates import stands_in, topic_words
+from adapters.reasoners.extractive.compose.quote_markdown import Quotation
+from adapters.reasoners.extractive.rules import Subjects
+from adapters.reasoners.extractive.tables.aggregation import (
     COUNTED,
     Aggregation,
     Threshold,
@@ -17,7 +16,8 @@ from adapters.reasoners.extractive.question.aggregation import (
     threshold_of,
     without_sum,
 )
-from adapters.reasoners.extractive.question.answer_type import thing_asked
+from adapters.reasoners.extractive.tables.rows import FEWEST, Row, column_values, kind_of, place_of
+from adapters.reasoners.extractive.understand.answer_type import thing_asked
 from core.model.markdown_lines import cells_of
 from core.model.passage_units import Unit
 from core.model.text import STOPWORDS, content_words

@@ -6,10 +6,10 @@ Repeated text comes verbatim from the thread's turns, because nothing here can r
 import re
 from collections.abc import Callable, Sequence
 
-from adapters.reasoners.extractive.evidence.scoring import coverage as covered
-from adapters.reasoners.extractive.evidence.scoring import inverse_frequency, word_weights
-from adapters.reasoners.extractive.question.answer_type import fits
-from adapters.reasoners.extractive.question.intent import Intent
+from adapters.reasoners.extractive.candidates import coverage as covered
+from adapters.reasoners.extractive.candidates import inverse_frequency, word_weights
+from adapters.reasoners.extractive.understand.answer_type import fits
+from adapters.reasoners.extractive.understand.intent import Intent
 from core.model.answer import Citation, Outcome
 from core.model.conversation import Thread, Turn
 from core.model.inquiry import Reply

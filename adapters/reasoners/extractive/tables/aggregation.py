@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from adapters.reasoners.extractive.question import word_table
+from adapters.reasoners.extractive.understand import word_table
 
 
 class Aggregate(Enum):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
 
-from adapters.reasoners.extractive.question import PHRASES, word_table
-from adapters.reasoners.extractive.question.parts import needs_in
+from adapters.reasoners.extractive.understand import PHRASES, word_table
+from adapters.reasoners.extractive.understand.parts import needs_in
 from core.model.inquiry import Overview
 from core.model.text import content_words, words
 
