@@ -1,4 +1,4 @@
-"""What a docstring or a page names is there: what was renamed is renamed in words too."""
+"""Names in docstrings and pages must exist, and names of tests must be short."""
 
 import ast
 import re
@@ -125,3 +125,14 @@ def test_a_class_has_a_name_of_its_own() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(str(at))
     assert {name: at for name, at in places.items() if len(at) > 1 and name not in SIBLINGS} == {}
+
+
+def test_a_test_has_a_name_of_at_most_80_characters() -> None:
+    assert [
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for path, tree in _trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.startswith("test_")
+        and len(node.name) > 80
+    ] == []

@@ -28,7 +28,7 @@ def listed() -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("row", listed(), ids=lambda row: f"{row['package']}: {row['what'][:30]}")
-def test_a_door_is_listed_with_the_version_that_is_installed_and_a_test_that_is_there(row: dict[str, str]) -> None:
+def test_a_vendor_hook_lists_the_installed_version_and_an_existing_test(row: dict[str, str]) -> None:
     pins = dict(_PIN.findall((ROOT / "constraints.txt").read_text(encoding="utf-8")))
     assert pins[row["package"]] == row["version"], "a new version: look at this door again, then change the row"
     assert (ROOT / row["test"]).exists()
@@ -103,7 +103,7 @@ def test_what_pymilvus_says_of_a_server_that_is_not_there_is_what_is_looked_for(
     assert "Retry timeout: " in source
 
 
-async def test_the_socket_mode_client_says_when_it_was_last_alive_and_has_a_session_of_its_own() -> None:
+async def test_the_socket_mode_client_exposes_its_last_ping_and_its_session() -> None:
     from slack_sdk.socket_mode.aiohttp import SocketModeClient
 
     client = SocketModeClient(app_token="xapp-none")

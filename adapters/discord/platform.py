@@ -61,7 +61,7 @@ from core.service.delivery.job_cards import JobCards, look_after
 from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.incoming import BackfillPlaces
 from core.service.kb.service import KnowledgeService
-from core.service.leases import AlwaysLeader, LeaderLease
+from core.service.leases import LeaderLease
 
 CLOSE_SECONDS = 10.0
 CONNECT_SECONDS = 60.0  # how long a worker waits for the connection
@@ -100,7 +100,7 @@ class DiscordPlatform:
     ) -> None:
         configure_endpoints(api_url, gateway_url)
         self._parse = parse
-        self._connection = GatewayConnection(self._new_client, token, gateway_lease or AlwaysLeader())
+        self._connection = GatewayConnection(self._new_client, token, gateway_lease or LeaderLease())
         self._identify_limiter = IdentifyLimiter(message_states)
         self._ordered_queue = OrderedQueue(inbox)
         app = DiscordApplication.new(
@@ -209,13 +209,10 @@ class DiscordPlatform:
             on_ready=self._on_ready,
             on_resume=connection.mark_resumed,
             on_disconnect=connection.mark_disconnected,
+            on_press=self._interactions.on_press,
+            on_submit=self._interactions.on_submit,
         )
-        client = FootnoteClient(
-            events=events,
-            button_handlers=self._interactions.button_handlers,
-            identify_limiter=self._identify_limiter,
-            content=content,
-        )
+        client = FootnoteClient(events=events, identify_limiter=self._identify_limiter, content=content)
         self._interactions.command_tree.register(client.tree)
         return client
 

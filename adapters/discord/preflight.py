@@ -86,19 +86,20 @@ async def preflight(
     *,
     api_url: str | None = None,
     gateway_url: str | None = None,
-    defaults: ChannelSettings | None = None,
     chosen: Mapping[str, ChannelSettings] | None = None,
 ) -> list[PlatformCheck]:
     """Check the token, intents, servers, permissions and handoff roles. Stop if the rest would be pointless.
 
-    ``chosen`` maps places to settings. Their handoff roles are checked in addition to the default one.
+    ``chosen`` maps places to settings. Some need the message content, and some name handoff roles.
     """
     configure_endpoints(api_url, gateway_url)
+    settings = [one for place, one in (chosen or {}).items() if place.startswith(f"{PLATFORM}:")]
+    reading = sum(one.answers_unasked or one.forum_posts for one in settings)
+    roles = frozenset(role for one in settings if (role := handoff_role(one.handoff)) is not None)
     client = discord.Client(intents=intents(content=False), allowed_mentions=NOBODY)
     try:
         await log_in(client, token, CHECK_SECONDS)
-        reading = _need_content(defaults, chosen or {})
-        return [_token(client), _content(client, reading), *await _servers(client, _handoffs(defaults, chosen or {}))]
+        return [_token(client), _content(client, reading), *await _servers(client, roles)]
     except PlatformUnavailable as error:
         return [PlatformCheck("Discord", False, error.args[0], error.remedy or "")]
     except FootnoteError as error:
@@ -128,19 +129,6 @@ def _content(client: discord.Client, reading: int) -> PlatformCheck:
         places = "one place" if reading == 1 else f"{reading} places"
         detail += f", nor new posts and questions, which {places} are set up to have answered"
     return PlatformCheck(name, ok=False, detail=detail, remedy=NO_CONTENT_REMEDY, fatal=False)
-
-
-def _need_content(defaults: ChannelSettings | None, chosen: Mapping[str, ChannelSettings]) -> int:
-    """Count the places that answer posts or questions without a mention."""
-    of_discord = [one for place, one in chosen.items() if place.startswith(f"{PLATFORM}:")]
-    every = (*([defaults] if defaults else []), *of_discord)
-    return sum(one.answers_unasked or one.forum_posts for one in every)
-
-
-def _handoffs(defaults: ChannelSettings | None, chosen: Mapping[str, ChannelSettings]) -> frozenset[int]:
-    of_discord = [one for place, one in chosen.items() if place.startswith(f"{PLATFORM}:")]
-    roles = [handoff_role(one.handoff) for one in (*([defaults] if defaults else []), *of_discord)]
-    return frozenset(role for role in roles if role is not None)
 
 
 async def _servers(client: discord.Client, handoffs: frozenset[int]) -> list[PlatformCheck]:

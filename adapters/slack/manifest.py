@@ -44,25 +44,26 @@ EVENTS = (
     "message.im",
     "message.mpim",
 )
+NAME = "Footnote"
 NEW_APP = "https://api.slack.com/apps?new_app=1&manifest_json="
 PLACEHOLDER = "https://YOUR-HOST.example"
 
 
-def manifest(mode: Mode = "socket", *, name: str = "Footnote", host: str = PLACEHOLDER) -> str:
+def manifest(mode: Mode = "socket", *, host: str = PLACEHOLDER) -> str:
     """Return the manifest as JSON. In HTTP mode, ``host`` is the address where Slack reaches the bot."""
-    return json.dumps(_manifest(mode, name, host.rstrip("/") + PATH), indent=2, ensure_ascii=False)
+    return json.dumps(_manifest(mode, host.rstrip("/") + PATH), indent=2, ensure_ascii=False)
 
 
-def creation_link(*, name: str = "Footnote") -> str:
+def creation_link() -> str:
     """Return the link to Slack's form for a new app, filled in with the Socket Mode manifest.
 
     Documented at https://docs.slack.dev/app-manifests/configuring-apps-with-app-manifests.
     """
-    compact = json.dumps(_manifest("socket", name, ""), separators=(",", ":"), ensure_ascii=False)
+    compact = json.dumps(_manifest("socket", ""), separators=(",", ":"), ensure_ascii=False)
     return f"{NEW_APP}{quote(compact, safe='')}"
 
 
-def _manifest(mode: Mode, name: str, url: str) -> dict[str, Any]:
+def _manifest(mode: Mode, url: str) -> dict[str, Any]:
     at, menus = ({}, {}) if mode == "socket" else ({"request_url": url}, {"message_menu_options_url": url})
     command: dict[str, Any] = {
         "command": COMMAND,
@@ -78,7 +79,7 @@ def _manifest(mode: Mode, name: str, url: str) -> dict[str, Any]:
     }
     about = "Answers questions from your team's own documents, with citations you can check."
     return {
-        "display_information": {"name": name, "description": about, "background_color": "#1f3a5f"},
+        "display_information": {"name": NAME, "description": about, "background_color": "#1f3a5f"},
         "features": {
             "agent_view": {
                 "agent_description": about,
@@ -89,7 +90,7 @@ def _manifest(mode: Mode, name: str, url: str) -> dict[str, Any]:
                 "messages_tab_enabled": True,
                 "messages_tab_read_only_enabled": False,
             },
-            "bot_user": {"display_name": name, "always_online": True},
+            "bot_user": {"display_name": NAME, "always_online": True},
             "shortcuts": [
                 _shortcut("Answer this", ANSWER_THIS, "Answer this message from the documents"),
                 _shortcut("Add to knowledge base", ADD_TO_KNOWLEDGE, "Propose this message for the knowledge"),

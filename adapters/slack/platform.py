@@ -15,13 +15,10 @@ from aiohttp import web
 from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
-from adapters.slack.api.channel_access import ChannelAccess
-from adapters.slack.api.directory import Directory
 from adapters.slack.api.errors import RequestRefused, configuration_error
 from adapters.slack.api.ids import PLATFORM, user_id
-from adapters.slack.api.web_client import WebClient
 from adapters.slack.app import PATH, SlackListeners, build_app, dispatch_http, dispatch_socket_mode
-from adapters.slack.inbound.event_listener import EventListener, question_ts
+from adapters.slack.inbound.event_listener import EventListener
 from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection
 from adapters.slack.inbound.thread_context import Parse, ThreadContext
@@ -30,11 +27,10 @@ from adapters.slack.listeners.support import BackgroundTasks
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.answer_records import SlackQuestionState
 from adapters.slack.outbound.answer_renderer import SlackMessage
-from adapters.slack.outbound.answer_surface import SlackQuestion
 from adapters.slack.outbound.answer_view import slack_answer_view
-from adapters.slack.outbound.messages import AgentSessions, Messages, SlackAnnouncements, SlackOffers
+from adapters.slack.outbound.messages import SlackAnnouncements, SlackOffers
 from adapters.slack.outbound.notices import SlackNotices
-from adapters.slack.workspace import SlackWorkspace
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.errors import ConfigurationError, PlatformUnavailable
@@ -59,7 +55,7 @@ from core.service.actions.wording import EDITED_LATE, YOU_EDITED, ThreadMuted, o
 from core.service.delivery.delivery import AnswerDelivery
 from core.service.delivery.job_cards import look_after
 from core.service.delivery.pacing import LIMITS, PacingLimits
-from core.service.gaps.overview import GapOverview
+from core.service.gaps.digest import GapOverview
 from core.service.incoming import BackfillPlaces
 from core.service.kb.service import KnowledgeService
 from core.service.leases import pause
@@ -98,7 +94,7 @@ class SlackPlatform:
         call it.
         """
         _check_listening(listens, app_token, signing_secret)
-        self.workspace = _connect(bot_token, api_url, admin_users, user_actions, message_states)
+        self.workspace = SlackWorkspace.connect(bot_token, api_url, admin_users, user_actions, message_states)
         self._context = ThreadContext(self.workspace.web, self.workspace.directory, parse)
         places = BackfillPlaces(message_states, PLATFORM)
         event_listener = _event_listener(self.workspace, inbox, places, allowed_bots)
@@ -286,33 +282,12 @@ class SlackPlatform:
     def _delivery(
         self, message: IncomingMessage, message_state: MessageState[SlackQuestionState], trace_id: str = ""
     ) -> AnswerDelivery[SlackMessage]:
-        return slack_answer_view(self.workspace, _slack_question(message), message_state, trace_id, self._pacing_limits)
+        return slack_answer_view(self.workspace, message, message_state, trace_id, self._pacing_limits)
 
 
 def _check_listening(listens: bool, app_token: str | None, signing_secret: str | None) -> None:
     if listens and not app_token and not signing_secret:
         raise ConfigurationError(CANNOT_LISTEN, remedy="footnote manifest slack says where they come from.")
-
-
-def _connect(
-    bot_token: str,
-    api_url: str | None,
-    admin_users: Iterable[str],
-    user_actions: UserActions,
-    message_states: MessageStateStore,
-) -> SlackWorkspace:
-    """Return the workspace of this bot token. Nothing connects before the first call."""
-    web_client = WebClient(bot_token, api_url)
-    directory = Directory(web_client)
-    return SlackWorkspace(
-        web=web_client,
-        directory=directory,
-        access=ChannelAccess(directory, frozenset(admin_users), user_actions.settings.effective_settings),
-        messages=Messages(web_client),
-        sessions=AgentSessions(web_client),
-        user_actions=user_actions,
-        message_states=message_states,
-    )
 
 
 def _event_listener(
@@ -328,8 +303,3 @@ def _event_listener(
         move=workspace.user_actions.settings.move,
         allowed_bots=frozenset(allowed_bots),
     )
-
-
-def _slack_question(message: IncomingMessage) -> SlackQuestion:
-    ts, said = question_ts(message), message.text
-    return SlackQuestion(message.thread, message.asker, ts, said, message.direct, message.private, message.suggested)

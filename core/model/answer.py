@@ -6,7 +6,11 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """Every addressed message ends in exactly one of these."""
+    """The way a question ended.
+
+    ``answered``, ``clarified`` (a question back), ``abstained`` (nothing relevant found), ``parked`` (waits for a
+    choice), ``refused`` (stopped by the asker) or ``failed`` (an error). Each question has exactly one outcome.
+    """
 
     ANSWERED = "answered"
     CLARIFIED = "clarified"
@@ -123,6 +127,9 @@ class ResourceUsage:
     def tokens(self) -> int:
         """Tokens read and written."""
         return self.tokens_in + self.tokens_out
+
+    def __add__(self, other: "ResourceUsage") -> "ResourceUsage":
+        return ResourceUsage(*(getattr(self, one) + getattr(other, one) for one in self.__slots__))
 
 
 @dataclass(frozen=True, slots=True)

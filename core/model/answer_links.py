@@ -166,7 +166,7 @@ def without_foreign_links(text: str, sources: SourceLinks) -> str:
 
     Addresses in code are filtered too.
     """
-    text = _without_calls(remove_controls(text))
+    text = defang_calls(_CALL_MARKUP.sub(_called, remove_controls(text)))
     text = _SPELT.sub(lambda found: "://" if found["slashes"] else "www.", text)
     for _ in range(_MOST_ROUNDS):
         before = text
@@ -224,11 +224,6 @@ def _inactive(address: str, match: re.Match[str]) -> str:
     if "`" not in text and "    " not in text:
         return f"`{address}`"
     return address if code_in(text)(match.start()) else defang_schemes(address).replace("www.", f"www{JOINER}.")
-
-
-def _without_calls(text: str) -> str:
-    """Return the text without markup that mentions people on a platform. Their names stay."""
-    return defang_calls(_CALL_MARKUP.sub(_called, text))
 
 
 def _called(match: re.Match[str]) -> str:

@@ -33,7 +33,11 @@ CUTOFFS = {Behaviour.CONSERVATIVE: 6, Behaviour.BALANCED: 5, Behaviour.THOROUGH:
 
 
 class CheckpointKind(StrEnum):
-    """The four places where a person is asked how to go on."""
+    """The reason why a question waits for a choice.
+
+    ``long_search``: the search takes long. ``nothing_relevant``: nothing relevant was found. ``sources_first``: the
+    asker confirms the sources before the answer is written. ``clarify``: the question has several meanings.
+    """
 
     LONG_SEARCH = "long_search"
     NOTHING_RELEVANT = "nothing_relevant"

@@ -34,7 +34,7 @@ class JobKind(StrEnum):
 
 
 class JobState(StrEnum):
-    """Where a job is."""
+    """The state of a job. A job is done even if some of its documents failed."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -69,7 +69,7 @@ class JobUnit(StrEnum):
 
 
 class ItemState(StrEnum):
-    """How an item came out."""
+    """The result of one document of a job. A skipped document has no text."""
 
     WAITING = "waiting"
     ADDED = "added"
@@ -110,7 +110,7 @@ class JobItem:
 
 
 class JobStage(StrEnum):
-    """What is being done to the current item."""
+    """The current step of a job: empty between documents, ``recognizing`` during OCR."""
 
     WAITING = ""
     FETCHING = "fetching"

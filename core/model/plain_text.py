@@ -43,6 +43,8 @@ _DOT = re.compile(
 )
 # An IP address with a path or port.
 _HOST_NUMBER = re.compile(r"(?<=\d)\.(?=\d{1,3}\.\d{1,3}\.\d{1,3}[:/])")
+_CLOSING = ".,;:!?)\"'*_~`"
+_CITED = re.compile(r"\[\d{1,4}\]\Z")
 _CALL = re.compile(r"@(?=channel|here|everyone|group)", re.IGNORECASE)
 _INVITE = re.compile(r"(?<=discord)\.(?=gg\b|com\b|new\b|gift)|(?<=discordapp)\.(?=com\b)", re.IGNORECASE)
 
@@ -63,6 +65,11 @@ def compose(text: str) -> str:
         return text
     text = unicodedata.normalize("NFC", text.translate(_USUAL))
     return _SURROGATE.sub("", _NO_WIDTH.sub("", text))
+
+
+def clipped(text: str, most: int) -> str:
+    """Return the text in at most ``most`` characters, with an ellipsis if it is cut."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def one_line(text: str) -> str:
@@ -90,3 +97,11 @@ def defang_invites(text: str) -> str:
 def defang_calls(text: str) -> str:
     """Return text that looks the same, in which mentions of everyone in a channel notify nobody."""
     return _CALL.sub("@" + JOINER, text)
+
+
+def without_closing(bare: str) -> tuple[str, str]:
+    """Split an address in a sentence from what only ends the sentence: punctuation, marks and citations."""
+    address = bare.rstrip(_CLOSING)
+    while cited := _CITED.search(address, max(0, len(address) - 6)):
+        address = address[: cited.start()].rstrip(_CLOSING)
+    return address, bare[len(address) :]

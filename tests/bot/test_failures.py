@@ -78,7 +78,7 @@ def test_the_command_line_ends_with_that_line_and_one(
     assert "ZeroDivisionError: division by zero (tests/bot/test_failures.py:" in capsys.readouterr().err
 
 
-def test_a_terminal_that_is_not_utf_8_gets_every_sign_it_has_and_a_question_mark_for_the_others() -> None:
+def test_replaces_characters_that_the_terminal_encoding_lacks() -> None:
     shown = subprocess.run(
         [sys.executable, "-c", "from bot.__main__ import _speak_as_the_terminal_can as s; s(); print('✓ é')"],
         env={**os.environ, "PYTHONIOENCODING": "latin-1", "PYTHONPATH": str(Path(command_line.__file__).parents[1])},

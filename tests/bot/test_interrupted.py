@@ -256,7 +256,7 @@ async def test_who_serves_the_data_may_do_the_work_while_the_terminal_looks_on(r
     assert (entry.actor, entry.action) == ("console:operator", "kb ingest")
 
 
-async def test_a_store_that_fails_in_the_middle_is_one_line_with_what_is_in_and_how_to_go_on(
+async def test_a_store_failure_midway_says_in_one_line_what_is_done_and_how_to_continue(
     room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = written(tmp_path, a_md="# A\n\nOne.", b_md="# B\n\nTwo.", c_md="# C\n\nThree.")

@@ -32,7 +32,7 @@ def test_a_file_in_the_data_directory_is_read(here: Path) -> None:
     assert load_settings().http_port == 9001
 
 
-def test_the_environment_wins_over_the_working_directory_and_that_over_the_data_directory(
+def test_settings_prefer_environment_then_working_directory_then_data_directory(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (here.parent / "home" / ".env").write_text("HTTP_PORT=9001\nWORKERS=1\nLOG_LEVEL=error\n")

@@ -47,7 +47,7 @@ async def room(site: FakeConfluence, tmp_path: Path) -> AsyncIterator[ConnectedR
         yield room
 
 
-async def test_what_is_connected_is_synced_by_the_clock_and_again_after_a_quarter_of_an_hour(
+async def test_the_scheduler_syncs_a_connection_every_fifteen_minutes(
     room: ConnectedRoom, site: FakeConfluence
 ) -> None:
     await room.connects()

@@ -101,7 +101,7 @@ async def test_an_admin_narrows_what_is_public(github: FakeGitHub, parser: Docum
     assert await room.titles(TEAM) == ["Open"]
 
 
-async def test_collaborators_without_an_address_read_nothing_until_the_repository_is_mapped(
+async def test_collaborators_without_an_address_read_nothing_until_they_are_mapped(
     github: FakeGitHub, parser: DocumentParser
 ) -> None:
     github.add("I1", "Plan", "Alpha.")
@@ -275,7 +275,7 @@ async def test_an_answer_of_another_shape_ends_the_sync_with_a_reason(
     assert failure == "GitHub answers something that I do not understand. The log says what."
 
 
-async def test_nothing_is_read_for_everyone_of_a_repository_that_became_private_after_it_was_listed(
+async def test_a_repository_that_became_private_after_the_listing_is_not_read_for_everyone(
     github: FakeGitHub, parser: DocumentParser
 ) -> None:
     github.add("I1", "Plan", "Alpha.")

@@ -7,14 +7,13 @@ from datetime import timedelta
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.checkpoints import RedisCheckpoints
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.kb_stores import RedisProposalStore
 from adapters.redis.keys import record_key
-from adapters.redis.memory import RedisMemory
+from adapters.redis.memory import RedisCheckpoints, RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
 from adapters.redis.question_log import RedisFeedbackStore
-from adapters.redis.trace_store import RedisTraceStore
+from adapters.redis.usage import RedisTraceStore
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import LeaseLost
 from core.model.events import Noticed, TracedEvent
@@ -255,9 +254,7 @@ class MemoryContract:
         assert [(word.trace_id, word.person) async for word in stores.feedback.all()] == [("t2", BEN)]
         assert await stores.memory.forget_person(ANA.id) == 0
 
-    async def test_forgetting_a_thread_reaches_checkpoints_that_were_taken_and_runs_that_failed(
-        self, stores: Stores
-    ) -> None:
+    async def test_forgetting_a_thread_deletes_resumed_checkpoints_and_failed_runs(self, stores: Stores) -> None:
         await stores.checkpoints.park(parked("c1"))
         await stores.checkpoints.claim("c1", by="press")
         await stores.trace_store.record("t-failed", [EVENT], person_id=ANA.id, thread=str(THREAD))

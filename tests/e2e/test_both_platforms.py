@@ -128,7 +128,7 @@ async def test_a_mention_with_why_tells_its_writer_how_the_last_answer_came_abou
     assert len(await driver.replies(said)) == 1
 
 
-async def test_what_is_suggested_below_an_answer_is_asked_once_by_the_person_who_presses_it(
+async def test_a_suggested_question_is_asked_once_by_the_person_who_presses_it(
     bot: Bot, driver: PlatformDriver
 ) -> None:
     await bot.harness.knows(*CARDS, title="Cards", headings=("Credit cards", "Gift cards", "Lost cards"))

@@ -145,7 +145,7 @@ async def test_a_command_whose_acknowledgement_is_lost_on_its_way_back_is_answer
     assert [one.loading for one in asked.messages] == [False]
 
 
-async def test_who_asks_where_answers_are_private_and_takes_no_direct_messages_hears_what_to_do(
+async def test_says_what_to_do_if_a_private_answer_cannot_be_sent_directly(
     discord: FakeDiscord, office: Office
 ) -> None:
     place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
@@ -159,7 +159,7 @@ async def test_who_asks_where_answers_are_private_and_takes_no_direct_messages_h
     assert REFUNDS not in found.text
 
 
-async def test_a_member_who_could_not_be_looked_up_is_not_taken_for_one_who_may_read_nothing(
+async def test_a_failed_member_lookup_is_not_treated_as_no_permission(
     discord: FakeDiscord,
 ) -> None:
     office = Office(discord, timed_by_harness=True)

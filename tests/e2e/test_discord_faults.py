@@ -200,7 +200,7 @@ async def test_heard_while_the_store_is_away_it_is_answered_afterwards(discord: 
     assert failures == []
 
 
-async def test_without_the_content_intent_mentions_are_still_answered_and_the_remedy_is_logged(
+async def test_without_the_content_intent_answers_mentions_and_logs_the_remedy(
     discord: FakeDiscord, closed: Office, capsys: pytest.CaptureFixture[str]
 ) -> None:
     discord.disallow_intent("message_content")

@@ -140,7 +140,7 @@ async def test_a_place_that_cannot_be_read_just_now_is_read_later(discord: FakeD
         assert REFUNDS in (await discord.reply_to(asked, LONG)).text
 
 
-async def test_of_places_that_cannot_be_read_a_few_are_tried_before_discord_is_left_alone_for_a_moment(
+async def test_catch_up_pauses_after_a_few_failed_reads_while_discord_is_down(
     discord: FakeDiscord, closed: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(look_back, "LISTEN_SECONDS", 3_600)  # so that there is one pass
@@ -266,7 +266,7 @@ async def test_a_follow_up_in_a_thread_that_is_deleted_meanwhile_is_answered_now
     assert alice.dm_channel.posts() == []
 
 
-async def test_a_question_that_is_deleted_after_its_answer_takes_it_along_and_its_thread_is_put_away(
+async def test_deleting_a_question_deletes_its_answer_and_archives_its_thread(
     discord: FakeDiscord, office: Office
 ) -> None:
     alice = discord.person("alice")
@@ -384,7 +384,7 @@ async def test_an_edit_after_the_answer_offers_its_writer_alone_to_answer_again_
     assert [one.text for one in again.given[1].attachments] == ["Order 7."]
 
 
-async def test_an_edit_of_a_question_of_which_nothing_is_kept_any_more_is_not_answered_again(
+async def test_does_not_answer_the_edit_of_a_forgotten_question(
     discord: FakeDiscord, office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_listener, "KEPT_FOR", timedelta(0))

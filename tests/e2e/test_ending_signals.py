@@ -81,7 +81,7 @@ def test_a_question_that_is_stopped_says_so_and_leaves_no_server_behind(tmp_path
         wait_until_gone(store)
 
 
-def test_one_in_the_background_that_does_not_hear_ctrl_c_ends_by_sigterm_all_the_same(tmp_path: Path) -> None:
+def test_a_background_process_that_ignores_ctrl_c_ends_on_sigterm(tmp_path: Path) -> None:
     with started(tmp_path, "ask", "who approves refunds?", behind=IN_THE_BACKGROUND) as process:
         wait_until_loading(process)
         store = EmbeddedValkey(tmp_path / "valkey").pid

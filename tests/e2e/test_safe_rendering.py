@@ -23,7 +23,8 @@ from adapters.discord.platform import DiscordPlatform
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.web_client import RateLimiter
 from adapters.slack.kb import blocks as kb_blocks
-from adapters.slack.outbound import blocks, home_view, views
+from adapters.slack.listeners import home_tab
+from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.answer_records import SlackQuestionState
 from adapters.slack.platform import SlackPlatform
 from core.model.conversation import Person, ThreadKey
@@ -141,8 +142,8 @@ async def slack_beside(platform: SlackPlatform, thread: ThreadKey, user: str, ho
     await web.call(
         "views.publish",
         user_id=user,
-        view=home_view.home(
-            home_view.HomeContents(
+        view=home_tab.home(
+            home_tab.HomeContents(
                 knowledge_bases=[KnowledgeBaseSummary(base, 1)],
                 recent=[AskedQuestion(thread, hostile, datetime.now(UTC))],
                 workspace_url="https://paper-and-ink.slack.com/",

@@ -69,9 +69,7 @@ async def test_an_admin_of_ours_sets_up_a_shared_channel(slack: FakeSlack, bot: 
     assert kept.reply_style == "private"
 
 
-async def test_a_channel_that_gets_another_id_keeps_its_settings_and_loses_what_was_granted_to_it(
-    slack: FakeSlack, bot: Bot
-) -> None:
+async def test_a_channel_with_a_new_id_keeps_its_settings_and_loses_its_grants(slack: FakeSlack, bot: Bot) -> None:
     plans, alice = slack.channel("plans", private=True, members=["alice"]), slack.person("alice")
     place = channel_principal("slack", slack.team_id, plans.id)
     await bot.harness.knows("The launch is in May.", title="Launch", base="plans", grants=frozenset({place}))
@@ -87,9 +85,7 @@ async def test_a_channel_that_gets_another_id_keeps_its_settings_and_loses_what_
     assert [(one.action, one.target, one.detail) for one in await bot.audit.recent()] == [("move", place, moved)]
 
 
-async def test_the_first_answer_says_once_that_partners_read_and_the_form_can_close_the_channel(
-    slack: FakeSlack, bot: Bot
-) -> None:
+async def test_the_first_answer_says_once_that_partners_can_read_it(slack: FakeSlack, bot: Bot) -> None:
     alice, ada = slack.person("alice"), slack.person("ada")
     for number in range(2):
         asked = await alice.says("<@bot> how long do refunds take?", "general")

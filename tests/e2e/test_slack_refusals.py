@@ -58,9 +58,7 @@ def readiness_problem(bot: Bot) -> str:
 # --- nowhere to post, nothing to edit
 
 
-async def test_an_answer_that_may_not_be_shown_to_one_alone_ends_nothing_and_is_said_directly(
-    slack: FakeSlack, bot: Bot
-) -> None:
+async def test_sends_a_direct_message_if_slack_refuses_the_ephemeral_answer(slack: FakeSlack, bot: Bot) -> None:
     slack.faults.fail("chat.postEphemeral", "user_not_in_channel", None)
     await SlackDriver(slack, "socket").configure(bot.user_actions, reply_style="private")
     slack.channel("other")
@@ -213,9 +211,7 @@ async def test_a_question_edited_while_its_card_waits_is_answered_as_edited(slac
     assert REFUNDS in answer.markdown
 
 
-async def test_who_edits_after_the_answer_is_offered_alone_and_once_to_have_it_answered_again(
-    slack: FakeSlack, bot: Bot
-) -> None:
+async def test_offers_once_and_privately_to_answer_an_edited_question_again(slack: FakeSlack, bot: Bot) -> None:
     alice = slack.person("alice")
     async with bot.running():
         question = await ask(slack)
@@ -237,7 +233,7 @@ async def test_who_edits_after_the_answer_is_offered_alone_and_once_to_have_it_a
     assert len(slack.answers_to(question)) == 2
 
 
-async def test_an_edit_of_a_question_of_which_nothing_is_kept_any_more_is_not_answered_again(
+async def test_does_not_answer_the_edit_of_a_forgotten_question(
     slack: FakeSlack, bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_listener, "KEPT_FOR", timedelta(0))
@@ -253,9 +249,7 @@ async def test_an_edit_of_a_question_of_which_nothing_is_kept_any_more_is_not_an
     assert slack.answers_to(question) == [answer]
 
 
-async def test_a_message_that_names_us_only_once_it_is_edited_is_answered_without_a_word_about_the_edit(
-    slack: FakeSlack, bot: Bot
-) -> None:
+async def test_answers_a_message_that_mentions_the_bot_only_after_an_edit(slack: FakeSlack, bot: Bot) -> None:
     alice = slack.person("alice")
     async with bot.running():
         said = await alice.says("how long do refunds take?", "general")

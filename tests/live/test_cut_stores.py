@@ -87,7 +87,7 @@ async def test_an_empty_redis_is_refused_until_repair_restores_it_and_closes_all
         await _holds(opened, history)
 
 
-async def test_bases_stay_closed_over_a_second_loss_and_open_once_their_readers_are_confirmed(
+async def test_bases_stay_closed_after_a_second_loss_until_their_readers_are_confirmed(
     home: Path, history: History
 ) -> None:
     truncate(home / AOF, history.at("before the grant"))

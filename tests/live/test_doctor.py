@@ -76,7 +76,7 @@ async def test_a_redis_that_evicts_is_a_failure(tmp_path: Path) -> None:
     assert "noeviction" in out
 
 
-def test_a_reader_of_answers_that_cannot_be_loaded_is_noted_in_one_line_with_a_remedy(tmp_path: Path) -> None:
+def test_reports_an_answer_reader_that_cannot_be_loaded_in_one_line(tmp_path: Path) -> None:
     check = asyncio.run(answer_reader_check(LowRankAnswerReader(ModelFiles("broken", tmp_path))))
     assert (check.name, check.health) == ("answer reader", Health.NOTE)
     assert check.detail.startswith("not available, answers do without:")

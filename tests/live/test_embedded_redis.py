@@ -232,7 +232,7 @@ async def test_a_killed_programs_server_is_adopted_by_the_next(folder: Path) -> 
         await client.aclose()
 
 
-async def test_a_server_whose_pid_file_a_full_disk_left_empty_is_adopted_and_ended_all_the_same(folder: Path) -> None:
+async def test_adopts_and_ends_a_server_whose_pid_file_is_empty(folder: Path) -> None:
     first = await asyncio.to_thread(program, folder)
     living = EmbeddedValkey(folder).pid
     first.kill()

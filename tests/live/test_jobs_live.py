@@ -111,7 +111,7 @@ async def test_a_document_taken_out_is_gone_from_both_legs_and_comes_back_as_it_
     await kb_service.handle(KbCommand(KbVerb.REMOVE, "shelf", confirmed=True), caller)
 
 
-async def test_what_was_dropped_on_the_page_is_taken_in_by_a_process_in_which_the_page_does_not_run(
+async def test_another_process_indexes_a_file_dropped_on_the_page(
     footnote: Footnote,
 ) -> None:
     kept = footnote.knowledge_stack

@@ -73,7 +73,7 @@ async def answer_to(question: str, home: Path, model: str) -> Answer:
 QUESTION = "Wie viele Urlaubstage haben die Leute im Büro?"
 
 
-async def test_in_german_of_english_documents_it_reads_the_question_by_a_dictionary_and_says_as_what(
+async def test_translates_a_german_question_by_dictionary_and_shows_the_translation(
     tmp_path: Path,
 ) -> None:
     answer = await answer_to(QUESTION, tmp_path, "")

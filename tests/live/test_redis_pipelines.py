@@ -68,7 +68,7 @@ async def test_what_must_come_in_order_does(redis: Redis) -> None:
         assert await redis.lrange(f"list{lane}", 0, -1) == [str(n) for n in range(50)]
 
 
-async def test_a_refused_command_keeps_no_other_from_being_carried_out_and_its_error_holds_nothing_of_it(
+async def test_a_refused_command_blocks_no_other_and_its_error_hides_the_arguments(
     redis: Redis,
 ) -> None:
     await redis.set("word", "seven")

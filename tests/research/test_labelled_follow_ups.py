@@ -37,7 +37,7 @@ def test_an_article_and_its_section_stand_where_a_thread_has_cited_titles() -> N
     )
 
 
-def test_an_answer_that_is_marked_as_the_assistants_belongs_to_the_question_before_it() -> None:
+def test_an_assistant_message_belongs_to_the_question_before_it() -> None:
     history = ["Why?", "How?", "ASSISTANT: Like this."]
     (found,) = follow_ups_from([line("And when?", history=history, rewrite="When?", year=2021)])
     assert found.earlier == (Exchange("Why?"), Exchange("How?", "Like this."))
@@ -48,7 +48,7 @@ def test_a_line_without_a_rewrite_is_refused() -> None:
         follow_ups_from([line("And when?", user_turns=["And when?"])])
 
 
-def test_a_rewrite_in_the_persons_words_is_as_close_as_can_be_whatever_the_inflection() -> None:
+def test_a_rewrite_that_differs_only_in_inflection_has_full_closeness() -> None:
     same = closeness("How long are positions of drivers kept?", "how long is a driver's position kept")
     assert (same.precision, same.recall, same.f1) == (1.0, 1.0, 1.0)
 

@@ -89,7 +89,7 @@ async def test_two_workers_answer_what_a_third_process_heard_and_one_may_die(sha
         assert slack.violations == []
 
 
-async def test_a_file_that_one_process_hears_of_is_read_by_another_and_a_third_must_share_the_index(
+async def test_another_process_reads_an_uploaded_file_and_a_third_must_share_the_index(
     shared: Installation,
 ) -> None:
     async with FakeSlack() as slack, AsyncExitStack() as stack:

@@ -7,7 +7,6 @@ responses become errors that ``api_call`` translates, through the library client
 
 import asyncio
 import time
-from collections.abc import Callable
 from urllib.parse import unquote, urlsplit
 
 import aiohttp
@@ -53,11 +52,10 @@ class LimitedForLong(aiohttp.ClientError):
 
 
 class ApiResponses:
-    """Checks the responses of one client. ``now`` is a monotonic clock in seconds."""
+    """Checks the responses of one client."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self) -> None:
         self.token_refused = False
-        self._now = now
         self._paused_until = 0.0
 
     def trace(self) -> aiohttp.TraceConfig:
@@ -70,7 +68,7 @@ class ApiResponses:
     async def _wait(self, _session: object, _context: object, start: aiohttp.TraceRequestStartParams) -> None:
         """Send nothing during a global rate limit, because every request counts against us."""
         if _is_api(str(start.url)):
-            await asyncio.sleep(max(0.0, self._paused_until - self._now()))
+            await asyncio.sleep(max(0.0, self._paused_until - time.monotonic()))
 
     async def _check(self, _session: object, _context: object, end: aiohttp.TraceRequestEndParams) -> None:
         response = end.response
@@ -94,7 +92,7 @@ class ApiResponses:
         seconds = _seconds(response.headers.get("Retry-After", ""))
         everything = response.headers.get("X-RateLimit-Global") == "true"
         if everything:
-            self._paused_until = self._now() + seconds
+            self._paused_until = time.monotonic() + seconds
         if everything or seconds > LONGEST_WAIT:
             response.close()
             raise LimitedForLong(f"Discord limits us for {seconds:.0f} seconds.")

@@ -14,7 +14,7 @@ from discord import app_commands
 from adapters.discord.api.errors import RESET_REMEDY, api_call
 from adapters.discord.api.http import ApiResponses, host
 from adapters.discord.inbound.identify_limiter import IdentifyLimiter
-from adapters.discord.outbound.buttons import ButtonHandlers, Pressed
+from adapters.discord.outbound.buttons import Interaction, Pressed
 from adapters.discord.outbound.messages import NOBODY
 from core.model.errors import ConfigurationError, FootnoteError, PlatformUnavailable
 
@@ -39,6 +39,8 @@ class GatewayEvents:
     on_ready: Callable[[], Awaitable[None]]  # a new session: messages since the last one are not sent
     on_resume: Callable[[], None]
     on_disconnect: Callable[[], None]  # discord.py reconnects
+    on_press: Callable[[Interaction, str], Awaitable[None]]  # a button or menu of ours, by its id
+    on_submit: Callable[[Interaction], Awaitable[None]]
 
 
 def intents(*, content: bool) -> discord.Intents:
@@ -52,14 +54,7 @@ def intents(*, content: bool) -> discord.Intents:
 class FootnoteClient(discord.Client):
     """discord.py's client, which passes events on and registers our commands and buttons."""
 
-    def __init__(
-        self,
-        *,
-        events: GatewayEvents,
-        button_handlers: ButtonHandlers,
-        identify_limiter: IdentifyLimiter,
-        content: bool,
-    ) -> None:
+    def __init__(self, *, events: GatewayEvents, identify_limiter: IdentifyLimiter, content: bool) -> None:
         self.responses = ApiResponses()
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # we do not use voice
         super().__init__(
@@ -71,7 +66,6 @@ class FootnoteClient(discord.Client):
             guild_ready_timeout=0.2,  # the backfill reads servers that arrive later
         )
         self.events = events
-        self.button_handlers = button_handlers
         self.tree = app_commands.CommandTree(
             self, allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True)
         )
@@ -121,7 +115,7 @@ class FootnoteClient(discord.Client):
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Handle forms by their ids, because the library only knows forms that this process opened."""
         if interaction.type is discord.InteractionType.modal_submit:
-            await self.button_handlers.on_submit(interaction)
+            await self.events.on_submit(interaction)
 
     async def on_member_update(self, _: discord.Member, after: discord.Member) -> None:
         """Pass on that a member changed. Called only with the members intent."""

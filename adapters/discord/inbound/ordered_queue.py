@@ -16,6 +16,7 @@ from core.ports.inbox import Inbox
 from core.service.incoming import delivery
 
 MOST_WAITING = 2_000
+DRAIN_SECONDS = 5.0
 PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)  # seconds between tries
 
 log = structlog.get_logger(__name__)
@@ -53,10 +54,10 @@ class OrderedQueue:
             finally:
                 self._line.task_done()
 
-    async def drain(self, seconds: float = 5.0) -> None:
-        """Wait until the queue is empty, but at most for ``seconds``."""
+    async def drain(self) -> None:
+        """Wait until the queue is empty, but at most for DRAIN_SECONDS."""
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(DRAIN_SECONDS):
                 await self._line.join()
         except TimeoutError:
             log.warning("left_in_line", waiting=self._line.qsize())

@@ -4,7 +4,7 @@ A menu's id names the place and the field. Every change is saved at once, after 
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import discord
@@ -20,24 +20,22 @@ from adapters.discord.inbound.interactions import (
     show,
     tell,
 )
-from adapters.discord.outbound import forms
 from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import Interaction, place_menu, role_menu
 from adapters.discord.outbound.forms import (
+    FILLED_FORMS,
     FormId,
     FormKind,
     MenuOption,
     SettingsChange,
     SettingsMenu,
     encode_setting,
-    read_instructions,
-    read_languages,
-    read_limits,
     read_menu,
-    read_threshold,
+    read_typed,
+    setting_form,
 )
 from adapters.discord.outbound.layouts import layout, row
-from adapters.discord.outbound.sanitizer import SanitizedForm, SanitizedView, Text
+from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from adapters.discord.outbound.text import clip, escape
 from core.model.channel_settings import (
     LEAST_CONFIDENCE,
@@ -47,7 +45,6 @@ from core.model.channel_settings import (
     threshold_name,
 )
 from core.model.conversation import Audience, ThreadKey
-from core.model.principals import channel_principal
 from core.service.channel_settings import (
     BEHAVIOUR_LABELS,
     CHECKPOINT_LABELS,
@@ -63,12 +60,6 @@ from core.service.channel_settings import (
 NO_THRESHOLD = f"That is not a number from {LEAST_CONFIDENCE:g} to 1, like 0.85."
 
 NO_LIMITS = "Those are not three numbers from 0, like 20, 200, 5."
-_READERS = {
-    FormKind.LANGUAGES: read_languages,
-    FormKind.CONFIDENCE: read_threshold,
-    FormKind.INSTRUCTIONS: read_instructions,
-    FormKind.LIMITS: read_limits,
-}
 
 
 class ChannelSettingsMenus:
@@ -96,45 +87,34 @@ class ChannelSettingsMenus:
                 return await tell(interaction, NO_THRESHOLD)
             if isinstance(chosen, SettingsChange):
                 return await self._change(interaction, int(place_id), chosen)
-            await respond(interaction.response.send_modal(await self._form(interaction, chosen, place_id)))
+            policy = (await self._app.channel_access.settings(_key(interaction, place_id))).policy
+            await respond(interaction.response.send_modal(setting_form(chosen, place_id, policy)))
         return None
-
-    async def _form(self, interaction: Interaction, kind: FormKind, place_id: str) -> SanitizedForm:
-        """Return the form for a typed setting."""
-        if kind is FormKind.LANGUAGES:
-            return forms.languages_form(place_id)
-        if kind is FormKind.CONFIDENCE:
-            return forms.confidence_form(place_id)
-        key = ThreadKey(PLATFORM, str(interaction.guild_id), place_id, "")
-        policy = (await self._app.channel_access.settings(key)).policy
-        if kind is FormKind.INSTRUCTIONS:
-            return forms.instructions_form(place_id, policy.instructions)
-        return forms.limits_form(place_id, astuple(policy.limits))
 
     async def submit(self, interaction: Interaction, form: FormId, typed: str) -> None:
         """Save a form's value. Refuse anyone who is not an admin now, even with an open form."""
         async with report_errors(interaction):
             await self._require_admin(interaction, int(form.subject))
             try:
-                change = _READERS[form.kind](typed)
+                change = read_typed(form.kind, typed)
             except ValueError:
                 return await tell(interaction, NO_LIMITS if form.kind is FormKind.LIMITS else NO_THRESHOLD)
+            if form.kind in FILLED_FORMS:
+                change = change.beyond(await self._app.channel_access.settings(_key(interaction, form.subject)))
             await self._change(interaction, int(form.subject), change)
         return None
 
     async def _change(self, interaction: Interaction, place_id: int, change: SettingsChange) -> None:
         await acknowledge_press(interaction)
-        place = channel_principal(PLATFORM, str(interaction.guild_id), str(place_id))
-        readers = await self._readers_of(interaction, place_id)
-        chosen = change.apply(await self._settings.store.read(place))
-        key = ThreadKey(PLATFORM, str(interaction.guild_id), str(place_id), "")
+        key, readers = _key(interaction, place_id), await self._readers_of(interaction, place_id)
+        chosen = change.apply(await self._settings.store.read(key.place))
         before = (await self._app.channel_access.settings(key)).standing_answers
-        await self._settings.save(place, chosen, person_of(interaction.user), readers, is_admin=True)
+        await self._settings.save(key.place, chosen, person_of(interaction.user), readers, is_admin=True)
         preview = await self._settings.preview_notices(key, readers, before=before)
         await show(interaction, await self._menus(interaction, place_id, preview), in_place=True)
 
     async def _menus(self, interaction: Interaction, place_id: int, preview: str = "") -> SanitizedView:
-        key = ThreadKey(PLATFORM, str(interaction.guild_id), str(place_id), "")
+        key = _key(interaction, place_id)
         applies = await self._app.channel_access.settings(key)
         bases = await self._settings.selectable_bases(await self._readers_of(interaction, place_id))
         place = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
@@ -150,16 +130,17 @@ class ChannelSettingsMenus:
         place = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
         if place is None or isinstance(place, discord.CategoryChannel):
             return Audience(administers=True)
-        return await self._app.channel_access.audience_of_channel(
-            ThreadKey(PLATFORM, str(interaction.guild_id), str(place_id), "")
-        )
+        return await self._app.channel_access.audience_of_channel(_key(interaction, place_id))
 
     async def _require_admin(self, interaction: Interaction, place_id: int) -> None:
         """Raise Denied and record it for anyone who is not an admin here, or for a place of another server."""
         channel = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
-        place = channel_principal(PLATFORM, str(interaction.guild_id), str(place_id))
-        allowed = is_admin(interaction) and channel is not None
+        allowed, place = is_admin(interaction) and channel is not None, _key(interaction, place_id).place
         await self._settings.require_admin(person_of(interaction.user), place, is_admin=allowed)
+
+
+def _key(interaction: Interaction, place_id: int | str) -> ThreadKey:
+    return ThreadKey(PLATFORM, str(interaction.guild_id), str(place_id), "")
 
 
 POSTS_LABELS = {
@@ -323,13 +304,13 @@ def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, 
             ChosenSettings(standing_answers=not applies.standing_answers),
         ),
         *([proposals] if digest or kind.takes_messages else []),
-        discord.SelectOption(label="Languages …", value=MenuOption.TYPE_LANGUAGES),
+        discord.SelectOption(label="Languages …", value=FormKind.LANGUAGES),
         discord.SelectOption(
             label="Instructions …",
-            value=MenuOption.TYPE_INSTRUCTIONS,
+            value=FormKind.INSTRUCTIONS,
             description=clip("Without a model, only lines “topic -> place” have an effect", 100),
         ),
-        discord.SelectOption(label="Limits of a day …", value=MenuOption.TYPE_LIMITS),
+        discord.SelectOption(label="Limits of a day …", value=FormKind.LIMITS),
         discord.SelectOption(label="Reset to the defaults", value=MenuOption.DEFAULTS),
     ]
     lines = (

@@ -5,7 +5,7 @@ module looks up for each call. Buttons of a reply carry the id of their stored c
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -18,7 +18,6 @@ from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     acknowledge,
     acknowledge_press,
-    context_menu,
     is_admin,
     private_target,
     report_errors,
@@ -27,7 +26,6 @@ from adapters.discord.inbound.interactions import (
     tell,
 )
 from adapters.discord.kb.job_cards import card
-from adapters.discord.kb.options import Complete, kb_group
 from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.application import DiscordApplication
@@ -52,7 +50,7 @@ from core.service.kb.results import (
     accepted_jobs,
 )
 from core.service.kb.service import KnowledgeService
-from core.service.kb.summaries import JobSummary, OfferedCommand, Page
+from core.service.kb.summaries import JobSummary, OfferedCommand
 from core.service.kb.text_layout import Part, lay_out
 from core.service.kb.text_spans import Line, strong
 from core.service.kb.wording import outcome_layout
@@ -85,6 +83,9 @@ PAGES_COMPLETED = 5
 LONGEST_CHOICE = 620  # characters of a part with buttons: five of them and the text around them fit in one message
 
 
+Complete = Callable[[Interaction, str], Coroutine[Any, Any, list[app_commands.Choice[str]]]]
+
+
 class KbGroup:
     """``/kb`` and *Add to knowledge base*."""
 
@@ -94,13 +95,7 @@ class KbGroup:
         self._cards = cards
         self._kept_commands = KeptCommands(app.message_states, app.user_actions.audit, DiscordKeptCommand)
 
-    # --- registration
-
-    def commands(self) -> Sequence[app_commands.Group | app_commands.ContextMenu]:
-        """Return the commands to register with Discord."""
-        return (kb_group(self), context_menu("Add to knowledge base", self.add_message))
-
-    def completions(self, name: str) -> Mapping[str, Complete]:
+    def completions(self, name: str) -> dict[str, Complete]:
         """Return the completion function of each option of a subcommand. Removed documents are not completed."""
         found: dict[str, Complete] = {"knowledge": self._complete_base}
         found["id"] = self._complete_job if name == "cancel" else self._complete_proposal
@@ -206,7 +201,7 @@ class KbGroup:
         if layout is not None and layout.confirm is not None:
             buttons.append(await self._action(interaction, layout.confirm, danger=True))
         if layout is not None:
-            buttons += await self._neighbours(interaction, layout.page)
+            buttons += [await self._action(interaction, one) for one in layout.page.buttons]
         shown = layouts.layout(*parts, *([layouts.row(*buttons)] if buttons else []))
         await show(interaction, shown, in_place=in_place)
         if jobs:
@@ -224,8 +219,9 @@ class KbGroup:
         return items
 
     async def _action(self, interaction: Interaction, action: OfferedCommand, *, danger: bool = False) -> Button:
+        """Return a button for an action, whose command is stored."""
         use = ButtonUse.ONCE if action.once else ButtonUse.REPEATED
-        return await self._button(interaction, action.command, action.label, use, danger=danger)
+        return kb_button(await self._keep(interaction, action.command, use), action.label, danger=danger)
 
     async def _show_jobs(
         self,
@@ -242,22 +238,6 @@ class KbGroup:
             cancel = await self._keep(interaction, KbCommand(KbVerb.CANCEL, target=job.id), ButtonUse.ASIDE)
             message = await show(interaction, card(job, beside, cancel), in_place=in_place and not number)
             await self._cards.take_message(job, caller, str(message), words=beside, cancel=cancel)
-
-    async def _neighbours(self, interaction: Interaction, page: Page) -> list[Button]:
-        neighbours = (("Previous page", page.previous), ("Next page", page.next))
-        return [await self._button(interaction, command, label) for label, command in neighbours if command is not None]
-
-    async def _button(
-        self,
-        interaction: Interaction,
-        command: KbCommand,
-        label: str,
-        use: ButtonUse = ButtonUse.REPEATED,
-        *,
-        danger: bool = False,
-    ) -> Button:
-        """Return a button for a command, which is stored."""
-        return kb_button(await self._keep(interaction, command, use), label, danger=danger)
 
     async def _keep(self, interaction: Interaction, command: KbCommand, use: ButtonUse) -> str:
         """Store a command for the person it is offered to. Return the id for the button or form."""

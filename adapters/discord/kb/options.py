@@ -4,15 +4,16 @@ Required options come first. Discord shows them in this order.
 """
 
 import inspect
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import discord
 from discord import app_commands
 
 from adapters.discord.api.ids import PLATFORM, guild_principal, role_principal, user_principal
-from adapters.discord.inbound.interactions import PlaceOption
+from adapters.discord.inbound.interactions import PlaceOption, context_menu
+from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound.buttons import Interaction
 from core.model.principals import channel_principal
 from core.ports.job_store import Every
@@ -21,23 +22,6 @@ from core.service.kb.commands import MOST_PAGES, KbCommand, KbVerb
 MOST_OPTIONS = 8  # per command, so that it stays readable; Discord allows 25
 
 Command = app_commands.Command[Any, ..., Any]
-Complete = Callable[[Interaction, str], Coroutine[Any, Any, list[app_commands.Choice[str]]]]
-
-
-class KbRunner(Protocol):
-    """The object that runs ``/kb`` commands."""
-
-    async def run(self, interaction: Interaction, command: KbCommand) -> None:
-        """Run the command and show the reply."""
-
-    async def ask_for_files(self, interaction: Interaction, base: str) -> None:
-        """Open the form for file uploads."""
-
-    async def add_conversation(self, interaction: Interaction, base: str) -> None:
-        """Add the conversation where the command was given."""
-
-    def completions(self, name: str) -> Mapping[str, Complete]:
-        """Return the completion function of each option of a subcommand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +58,12 @@ APPROVE = (
 )
 
 
-def kb_group(kb: KbRunner) -> app_commands.Group:
+def kb_commands(kb: KbGroup) -> tuple[app_commands.Group, app_commands.ContextMenu]:
+    """Return ``/kb`` and *Add to knowledge base*, to register with Discord."""
+    return _kb_group(kb), context_menu("Add to knowledge base", kb.add_message)
+
+
+def _kb_group(kb: KbGroup) -> app_commands.Group:
     """Build the group ``/kb``, with at most ``MOST_OPTIONS`` entries at each level."""
     verb = KbVerb
     group = app_commands.Group(
@@ -145,7 +134,7 @@ def kb_group(kb: KbRunner) -> app_commands.Group:
     return group
 
 
-def _callback(kb: KbRunner, verb: KbVerb, options: tuple[Option, ...]) -> Callable[..., Any]:
+def _callback(kb: KbGroup, verb: KbVerb, options: tuple[Option, ...]) -> Callable[..., Any]:
     """Return a callback that runs this verb. discord.py reads its options from the signature."""
 
     async def run(interaction: Interaction, **given: Any) -> None:
@@ -173,7 +162,7 @@ def _with_knowledge(do: Callable[[Interaction, str], Any]) -> Callable[..., Any]
     return run
 
 
-def _with_readers(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
+def _with_readers(kb: KbGroup, verb: KbVerb) -> Callable[..., Any]:
     @app_commands.describe(
         knowledge=KNOWLEDGE.description,
         channel="Whoever can read this channel",

@@ -1,12 +1,10 @@
 """Persistent buttons and menus, recognized by an id that names a trace, a checkpoint or a place.
 
-The client's ``ButtonHandlers`` decide what a press does. Nothing in a button is trusted.
+The client passes a press on. Nothing in a button is trusted.
 """
 
 import re
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import discord
 from discord import ui
@@ -33,23 +31,6 @@ _IDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ButtonHandlers:
-    """The handlers of presses, menu choices and submitted forms."""
-
-    stop: Callable[[Interaction, str], Awaitable[None]]
-    act: Callable[[Interaction, AnswerButton, str], Awaitable[None]]
-    ask_follow_up: Callable[[Interaction, str, int], Awaitable[None]]
-    ask_again: Callable[[Interaction, str], Awaitable[None]]
-    choose: Callable[[Interaction, str, str], Awaitable[None]]
-    correct: Callable[[Interaction, str], Awaitable[None]]
-    mute_notices: Callable[[Interaction], Awaitable[None]]
-    choose_settings: Callable[[Interaction, SettingsMenu, str, list[str]], Awaitable[None]]
-    decide_answer: Callable[[Interaction, OfferAction, str], Awaitable[None]]
-    use_kept_command: Callable[[Interaction, str], Awaitable[None]]
-    on_submit: Callable[[Interaction], Awaitable[None]]
-
-
 class Pressed(ui.DynamicItem[ui.Item[Any]], template="|".join(_IDS)):
     """A used button or menu of ours, whichever process posted it."""
 
@@ -59,27 +40,8 @@ class Pressed(ui.DynamicItem[ui.Item[Any]], template="|".join(_IDS)):
         return cls(item)
 
     async def callback(self, interaction: Interaction) -> None:
-        """Call the handler for this id."""
-        do = cast("ButtonHandlers", interaction.client.button_handlers)
-        match self.custom_id.split(":")[1:]:
-            case ["stop" | "again" | "correct" as name, trace]:
-                act = {"stop": do.stop, "again": do.ask_again, "correct": do.correct}[name]
-                await act(interaction, trace)
-            case ["ask", trace, number]:
-                await do.ask_follow_up(interaction, trace, int(number))
-            case ["choose", checkpoint, choice]:
-                await do.choose(interaction, checkpoint, choice)
-            case ["place" | "role", menu, place]:
-                chosen = cast("dict[str, list[str]]", interaction.data or {}).get("values", [])
-                await do.choose_settings(interaction, SettingsMenu(menu), place, chosen)
-            case ["notices", "mute"]:
-                await do.mute_notices(interaction)
-            case ["offer", action, name]:
-                await do.decide_answer(interaction, OfferAction(action), name)
-            case ["kb", kept]:
-                await do.use_kept_command(interaction, kept)
-            case [action, trace]:
-                await do.act(interaction, AnswerButton(action), trace)
+        """Pass the press on to the client, which knows what each id does."""
+        await interaction.client.events.on_press(interaction, self.custom_id)
 
 
 def stop_button(trace_id: str) -> Button:

@@ -6,7 +6,7 @@ trusted: permissions are checked on submission.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Self
 
@@ -18,13 +18,14 @@ from adapters.discord.outbound.text import clip
 from core.model.channel_settings import (
     LEAST_CONFIDENCE,
     LONGEST_INSTRUCTIONS,
+    ChannelSettings,
     ChosenSettings,
     parse_limit,
     parse_threshold,
     split_names,
 )
 from core.model.incoming_events import FileReference
-from core.model.inquiry import Checkpoint, Choice
+from core.model.inquiry import AnswerPolicy, Checkpoint, Choice
 from core.service.actions.wording import IN_OWN_WORDS
 from core.service.channel_settings import INSTRUCTIONS_LABEL, LIMIT_LABELS
 from core.service.kb.commands import MOST_FILES
@@ -47,6 +48,7 @@ class FormKind(StrEnum):
     FILES = "files"
 
 
+FILLED_FORMS = frozenset({FormKind.INSTRUCTIONS, FormKind.LIMITS})  # they open with what applies
 _FORM = re.compile(
     rf"footnote:(?P<kind>{'|'.join(FormKind)}):(?P<subject>[\w-]{{1,40}})(?::(?P<choice>[\w-]{{1,40}}))?"
 )
@@ -85,13 +87,10 @@ class SettingsMenu(StrEnum):
 
 
 class MenuOption(StrEnum):
-    """An option that is not the value of a setting."""
+    """An option that is not the value of a setting. Others are the ``FormKind`` in which a value is typed."""
 
     DEFAULTS = "default"
-    TYPE_LANGUAGES = "languages"
     TYPE_NUMBER = "number"
-    TYPE_INSTRUCTIONS = "instructions"
-    TYPE_LIMITS = "limits"
     YES = "yes"
     NO = "no"
 
@@ -107,6 +106,12 @@ class SettingsChange:
     def to_defaults(cls) -> Self:
         """Return a change that resets every setting of the place."""
         return cls(frozenset(one.name for one in fields(ChosenSettings)), ChosenSettings())
+
+    def beyond(self, shown: ChannelSettings) -> Self:
+        """Return the change without what the form was filled with: such a setting stays as chosen or as inherited."""
+        changed = self.chosen.beyond(shown).to_mapping()
+        same = self.chosen.to_mapping().keys() - changed.keys()
+        return replace(self, names=self.names - same)
 
     def apply(self, before: ChosenSettings) -> ChosenSettings:
         """Return the place's chosen settings after this change."""
@@ -146,18 +151,18 @@ def read_threshold(typed: str) -> SettingsChange:
     return SettingsChange(frozenset({"auto_answer"}), ChosenSettings(auto_answer=threshold))
 
 
-def read_languages(typed: str) -> SettingsChange:
-    """Return the change of the languages to answer in. An empty text means the asker's language."""
-    return SettingsChange(frozenset({"languages"}), ChosenSettings(languages=tuple(split_names(typed))))
+def read_typed(kind: FormKind, typed: str) -> SettingsChange:
+    """Return the change that was typed into a setting's form. No languages mean the asker's.
 
-
-def read_instructions(typed: str) -> SettingsChange:
-    """Return the change of the instructions. An empty text means the default."""
-    return SettingsChange(frozenset({"instructions"}), ChosenSettings(instructions=typed or None))
-
-
-def read_limits(typed: str) -> SettingsChange:
-    """Return the change of the three daily limits. Raises ValueError unless there are three numbers."""
+    Raises ValueError for a threshold that is none, and for limits that are not three numbers.
+    """
+    match kind:
+        case FormKind.CONFIDENCE:
+            return read_threshold(typed)
+        case FormKind.LANGUAGES:
+            return SettingsChange(frozenset({"languages"}), ChosenSettings(languages=tuple(split_names(typed))))
+        case FormKind.INSTRUCTIONS:
+            return SettingsChange(frozenset({"instructions"}), ChosenSettings(instructions=typed or None))
     numbers = [parse_limit(one) for one in re.split(r"[,;]?\s+|[,;]", typed.strip())]
     if len(numbers) != len(LIMIT_LABELS) or None in numbers:
         raise ValueError(f"{typed!r} is not three numbers.")
@@ -170,16 +175,9 @@ def typed_limits(numbers: Iterable[float | None]) -> list[str]:
     return [f"{number or 0:.10g}" for number in numbers]
 
 
-_TYPED = {
-    MenuOption.TYPE_LANGUAGES: FormKind.LANGUAGES,
-    MenuOption.TYPE_INSTRUCTIONS: FormKind.INSTRUCTIONS,
-    MenuOption.TYPE_LIMITS: FormKind.LIMITS,
-}
-
-
 def _read_other(values: Sequence[str]) -> SettingsChange | FormKind:
-    for option, form in _TYPED.items():
-        if option in values:
+    for form in (FormKind.LANGUAGES, FormKind.INSTRUCTIONS, FormKind.LIMITS):
+        if form in values:
             return form
     if MenuOption.DEFAULTS in values:
         return SettingsChange.to_defaults()
@@ -211,34 +209,22 @@ def correction_form(trace_id: str) -> SanitizedForm:
     return _text_form("The right answer", form, "What is the right answer?", LONGEST_CORRECTION)
 
 
-def confidence_form(place_id: str) -> SanitizedForm:
-    """Return the form for a threshold that no option has."""
-    form, label = FormId(FormKind.CONFIDENCE, place_id), f"How sure, from {LEAST_CONFIDENCE:g} to 1"
-    return _text_form("Questions that do not mention me", form, label, 10, example="0.85")
-
-
-def languages_form(place_id: str) -> SanitizedForm:
-    """Return the form for languages."""
-    form, label = FormId(FormKind.LANGUAGES, place_id), "Languages to answer in; empty: the asker's"
-    return _text_form("Languages", form, label, 200, required=False, example="English, German")
-
-
-def instructions_form(place_id: str, now: str) -> SanitizedForm:
-    """Return the form for instructions, filled with the current ones."""
-    form, hint = (
-        FormId(FormKind.INSTRUCTIONS, place_id),
-        "A model follows them; “payroll -> #payroll-help” works without one",
-    )
-    return _text_form(
-        "Instructions", form, INSTRUCTIONS_LABEL, LONGEST_INSTRUCTIONS, description=hint, required=False, now=now
-    )
-
-
-def limits_form(place_id: str, now: Iterable[float]) -> SanitizedForm:
-    """Return the form for the daily limits, filled with the current ones."""
-    form, label = FormId(FormKind.LIMITS, place_id), "Answers a person, answers here, money here"
+def setting_form(kind: FormKind, place_id: str, policy: AnswerPolicy) -> SanitizedForm:
+    """Return the form for a typed setting of a place, filled with the current instructions or limits."""
+    form = FormId(kind, place_id)
+    match kind:
+        case FormKind.CONFIDENCE:
+            label = f"How sure, from {LEAST_CONFIDENCE:g} to 1"
+            return _text_form("Questions that do not mention me", form, label, 10, example="0.85")
+        case FormKind.LANGUAGES:
+            label = "Languages to answer in; empty: the asker's"
+            return _text_form("Languages", form, label, 200, required=False, example="English, German")
+        case FormKind.INSTRUCTIONS:
+            hint, now = "A model follows them; “payroll -> #payroll-help” works without one", policy.instructions
+            label, longest = INSTRUCTIONS_LABEL, LONGEST_INSTRUCTIONS
+            return _text_form("Instructions", form, label, longest, description=hint, required=False, now=now)
+    label, typed = "Answers a person, answers here, money here", ", ".join(typed_limits(astuple(policy.limits)))
     hint = "A day, as three numbers; 0: no limit. Money is for the model."
-    typed = ", ".join(typed_limits(now))
     return _text_form("Limits of a day", form, label, 40, description=hint, example="20, 200, 5", now=typed)
 
 

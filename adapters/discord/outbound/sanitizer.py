@@ -22,7 +22,7 @@ from typing import Any
 import discord
 from discord import app_commands, ui
 
-from core.model.plain_text import JOINER, defang_invites, defang_schemes, one_line, remove_controls
+from core.model.plain_text import JOINER, defang_invites, defang_schemes, one_line, remove_controls, without_closing
 
 LAYOUT_TEXT_LIMIT = 4_000  # characters of all texts of one message together
 _ZERO_WIDTH = "\u200b"
@@ -33,8 +33,6 @@ _LINK = re.compile(
     r"(?<![\\!])\[((?:\\.|\[\d{1,4}\]|[^\[\]\\\n]){0,400})\]\(<?(https?://[^\s<>()]{1,2000})>?\)"
     r"|<(https?://[^\s<>]{1,2000})>|(?<![\w/:.\[(<\"'`|=])(https?://[^\s<>]+)"
 )
-_CLOSING = ".,;:!?)\"'*_~`"
-_CITED = re.compile(r"\[\d{1,4}\]\Z")
 _NOT_IN_A_LINK = set('()<>[]\\"`')
 _ADDRESS = re.compile(r"[:：]/|\bwww\.|\w\.[^\W\d_]{2,}")
 
@@ -191,7 +189,7 @@ def _active(text: str, links: frozenset[str], *, mentions: bool) -> str:
 
 def _permit(match: re.Match[str], links: frozenset[str], *, mentions: bool) -> str | None:
     words, masked, quiet, bare = match.groups()
-    url, closing = _without_closing(bare) if bare else (masked or quiet, "")
+    url, closing = without_closing(bare) if bare else (masked or quiet, "")
     own = mentions and _OWN_MESSAGE.fullmatch(url)
     if not (url in links or own) or set(url) & _NOT_IN_A_LINK:
         return None
@@ -200,14 +198,6 @@ def _permit(match: re.Match[str], links: frozenset[str], *, mentions: bool) -> s
         return f"<{url}>{closing}"
     words = _still(words, mentions=False)
     return f"{words} (<{url}>)" if _ADDRESS.search(words.replace(JOINER, "")) else f"[{words}](<{url}>)"
-
-
-def _without_closing(bare: str) -> tuple[str, str]:
-    """Split an address in a sentence from what only ends the sentence: punctuation, marks and citations."""
-    address = bare.rstrip(_CLOSING)
-    while cited := _CITED.search(address, max(0, len(address) - 6)):
-        address = address[: cited.start()].rstrip(_CLOSING)
-    return address, bare[len(address) :]
 
 
 def _still(text: str, *, mentions: bool) -> str:

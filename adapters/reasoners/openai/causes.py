@@ -19,8 +19,8 @@ class Cause:
     """Cause of an error. ``words`` continue "The model endpoint at …". Empty ``statuses`` match any status."""
 
     kind: ModelFailure
-    words: str
-    remedy: str
+    words: str = ""  # empty if ``failures`` has the whole error
+    remedy: str = ""
     pattern: str = ""
     statuses: frozenset[int] = frozenset()
 
@@ -41,18 +41,10 @@ _BETWEEN = "Something between Footnote and the model refuses it: check the firew
 CAUSES = (
     Cause(
         ModelFailure.LENGTH,  # sent as an error if a reasoning model wrote nothing within its token cap
-        "used up its length with thinking",
-        "Lower LLM_REASONING_EFFORT, or use a model that thinks less.",
-        r"could not finish the message because max_tokens|model output limit was reached",
-        frozenset({200, 400}),
+        pattern=r"could not finish the message because max_tokens|model output limit was reached",
+        statuses=frozenset({200, 400}),
     ),
-    Cause(
-        ModelFailure.CONTENT_FILTER,
-        "stopped the answer with its content filter",
-        "Check the filter's settings with the provider of the model.",
-        FILTERED.pattern,
-        frozenset({200, 400, 403}),
-    ),
+    Cause(ModelFailure.CONTENT_FILTER, pattern=FILTERED.pattern, statuses=frozenset({200, 400, 403})),
     Cause(
         ModelFailure.REGION,
         "does not serve this country",

@@ -7,6 +7,7 @@ People have qualified ids. A knowledge base can be granted to principals. The li
 import re
 
 from core.model.conversation import Person, ThreadKey
+from core.model.incoming_events import IncomingMessage
 from core.model.principals import Principal, PrincipalKind
 
 PLATFORM = "slack"  # in thread keys, qualified ids and principals
@@ -20,6 +21,11 @@ def person_id(team: str, user: str) -> str:
 def user_id(person: Person) -> str:
     """Return the Slack id of a person, ``U1``, without its qualification."""
     return person.id.rsplit("/", 1)[-1]
+
+
+def question_ts(message: IncomingMessage) -> str:
+    """Return the ``ts`` of the message with the question. For a suggested question, it is the answer above it."""
+    return message.reply_target.message or message.id
 
 
 def team_principal(team: str) -> str:

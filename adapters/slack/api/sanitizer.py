@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 
 from cachetools import LRUCache
 
-from core.model.plain_text import JOINER, defang_calls, defang_domains, defang_schemes, remove_controls
+from core.model.plain_text import JOINER, defang_calls, defang_domains, defang_schemes, remove_controls, without_closing
 
 MOST_MRKDWN = 3_000  # characters of a text object
 MOST_MARKDOWN = 12_000  # characters of a ``markdown`` block
@@ -43,8 +43,6 @@ _BARE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt);)")
 _MARKDOWN_LINK = re.compile(
     r"(?<![\\!])\[([^\[\]\n]{0,300})\]\((https?://[^\s()<>]{1,2000})\)|(?<![\w/:.\[(<\"'`|=])(https?://[^\s<>]+)"
 )
-_CLOSING = ".,;:!?)\"'*_~`"
-_CITED = re.compile(r"\[\d{1,4}\]\Z")
 _NOT_IN_A_LINK = set('()<>[]\\"`')
 _ADDRESS = re.compile(r"[:/\\]{1}/|\bwww\.|\w\.[^\W\d_]{2,}")
 
@@ -255,19 +253,11 @@ def markdown(text: str, allowed: ActiveContent) -> str:
 def _permitted_link(match: re.Match[str], allowed: ActiveContent) -> str | None:
     """Return the link in Markdown with its trailing punctuation, or None if it is not permitted."""
     label, labelled, bare = match.groups()
-    written, closing = (labelled, "") if labelled else _without_closing(bare)
+    written, closing = (labelled, "") if labelled else without_closing(bare)
     if not allowed.link(unescape(written)) or set(written) & _NOT_IN_A_LINK:
         return None
     words = _still(label) if label is not None and label.strip() and not _ADDRESS.search(label) else written
     return f"[{words}]({written}){_still(closing)}"
-
-
-def _without_closing(bare: str) -> tuple[str, str]:
-    """Split an address in a sentence from what only ends the sentence: punctuation, marks and citations."""
-    address = bare.rstrip(_CLOSING)
-    while cited := _CITED.search(address, max(0, len(address) - 6)):
-        address = address[: cited.start()].rstrip(_CLOSING)
-    return address, bare[len(address) :]
 
 
 def _still(text: str) -> str:

@@ -303,11 +303,6 @@ def _is_forgotten(ts: str) -> bool:
     return time.time() - float(ts) > KEPT_FOR.total_seconds()
 
 
-def question_ts(message: IncomingMessage) -> str:
-    """Return the ``ts`` of the message with the question. For a suggested question, it is the answer above it."""
-    return message.reply_target.message or message.id
-
-
 def _delivery_id(message: IncomingMessage) -> str:
     thread = message.thread
     return f"{PLATFORM}:{thread.space}:{thread.channel}:{message.id}"

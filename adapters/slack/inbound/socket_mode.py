@@ -61,12 +61,11 @@ def sdk_logger() -> logging.Logger:
 class SocketModeConnection:
     """One Socket Mode connection at a time, replaced when it fails."""
 
-    def __init__(self, web: WebClient, app_token: str, handle: Handle, *, stale_seconds: float = STALE_SECONDS) -> None:
+    def __init__(self, web: WebClient, app_token: str, handle: Handle) -> None:
         """Pass every request to ``handle``, which acknowledges it."""
         self._web = web
         self._app_token = app_token
         self._handle = handle
-        self._stale_seconds = stale_seconds
         self._last_message_at = 0.0
         self._hello = asyncio.Event()
         self.connected = False
@@ -139,7 +138,7 @@ class SocketModeConnection:
         while not stop.is_set():
             await pause(stop, WATCH_SECONDS)
             last = max(self._last_message_at, client.last_ping_pong_time or 0.0)
-            if time.time() - last > self._stale_seconds:
+            if time.time() - last > STALE_SECONDS:
                 log.warning("socket_stale", seconds=round(time.time() - last))
                 return
 

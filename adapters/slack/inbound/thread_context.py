@@ -14,8 +14,9 @@ import structlog
 from adapters.slack.api.directory import Directory
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.files import Files
+from adapters.slack.api.ids import question_ts
 from adapters.slack.api.web_client import WebClient
-from adapters.slack.inbound.event_listener import FILES_UNKNOWN, question_ts
+from adapters.slack.inbound.event_listener import FILES_UNKNOWN
 from adapters.slack.inbound.message_words import (
     file_references,
     ids_in,

@@ -13,7 +13,7 @@ from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.replies import SlackKeptCommand, outcome_text
 from adapters.slack.kb.slack_sources import SlackLinks
 from adapters.slack.outbound.payloads import CommandForm, FormValues, form_in
-from adapters.slack.workspace import SlackWorkspace
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError
 from core.model.knowledge import is_link

@@ -10,7 +10,7 @@ from adapters.slack.api.web_client import RateLimiter
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.answer_surface import translated
-from adapters.slack.workspace import SlackWorkspace
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.ports.chat import CallRefused, Refusal
 from core.service.delivery.job_cards import KeptJobCard

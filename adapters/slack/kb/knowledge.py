@@ -22,7 +22,7 @@ from adapters.slack.kb.principals import PrincipalNames
 from adapters.slack.kb.replies import KbReply, ReplyRenderer, SlackKeptCommand, lines_reply, outcome_text, text_reply
 from adapters.slack.kb.slack_sources import SlackLinks, Transcripts, conversation_reference
 from adapters.slack.outbound import blocks
-from adapters.slack.workspace import SlackWorkspace
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import AlreadyDone, FootnoteError, NotFound, PlatformUnavailable
 from core.ports.platform import PlatformCapabilities

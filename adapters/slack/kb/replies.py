@@ -13,7 +13,7 @@ from core.service.kb.commands import Caller
 from core.service.kb.job_cards import job_title
 from core.service.kb.kept_commands import KeptCommand, KeptCommands
 from core.service.kb.results import KbOutcome, KbResult, KbView, ProposalDecided, ProposalList, accepted_jobs
-from core.service.kb.summaries import OfferedCommand, Page
+from core.service.kb.summaries import OfferedCommand
 from core.service.kb.text_layout import Part, lay_out, plain_lines
 from core.service.kb.text_spans import Line, line_text, strong
 from core.service.kb.wording import outcome_layout, outcome_lines
@@ -99,22 +99,12 @@ class ReplyRenderer:
         if layout.confirm is not None:
             offer = await self._offer(layout.confirm, caller)
             row.append(blocks.button(layout.confirm.label, kb_blocks.CONFIRM, offer, style="danger"))
-        row += await self._neighbours(layout.page, caller)
+        for one in layout.page.buttons:
+            action = kb_blocks.PAGE_BACK if one.command == layout.page.previous else kb_blocks.PAGE_ON
+            row.append(blocks.button(one.label, action, await self._offer(one, caller)))
         note = APPROVE if isinstance(view, ProposalList) and view.proposals else ""
         text = "\n".join(line_text(line) for part in parts for line in part.lines)
         return KbReply(text, kb_blocks.reply(await self._with_buttons(parts, caller), row, note), outcome)
-
-    async def _neighbours(self, page: Page, caller: Caller) -> list[blocks.Block]:
-        """Return buttons to the pages before and after this one."""
-        neighbours = (
-            ("Previous page", kb_blocks.PAGE_BACK, page.previous),
-            ("Next page", kb_blocks.PAGE_ON, page.next),
-        )
-        return [
-            blocks.button(label, action, await self._offer(OfferedCommand(label, command), caller))
-            for label, action, command in neighbours
-            if command is not None
-        ]
 
     async def _with_buttons(
         self, parts: Sequence[Part], caller: Caller

@@ -19,7 +19,7 @@ from adapters.slack.api.files import Files, SlackFile, file_in
 from adapters.slack.api.ids import PLATFORM, thread_in, user_id
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.inbound.message_words import ids_in, plain_message, shared_messages, without_marks
-from adapters.slack.workspace import SlackWorkspace
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.model.document_content import MOST_MESSAGES, Conversation, TranscriptMessage
 from core.model.errors import FetchRefused, NotFound, PlatformUnavailable

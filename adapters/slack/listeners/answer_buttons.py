@@ -25,7 +25,7 @@ from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.answer_records import SlackQuestionState
 from adapters.slack.outbound.payloads import FollowUpValue, FormValues, RatingValue, ReasonForm, form_in
 from adapters.slack.outbound.text import escape, group_call
-from adapters.slack.workspace import SlackWorkspace
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.answer import Answer
 from core.model.conversation import ThreadKey, Turn
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
@@ -36,8 +36,8 @@ from core.service.actions.wording import GONE, NOBODY_TO_CALL, TOLD_OWNER
 from core.service.kb.results import is_success
 from core.service.one_time_use import PressOutcome
 from core.service.person_answers import OfferPress
+from core.service.standing_answers.checks import toggle_notices
 from core.service.standing_answers.notices import MUTED, UNMUTED
-from core.service.standing_answers.records import toggle_notices
 
 log = structlog.get_logger(__name__)
 
@@ -60,38 +60,32 @@ class AnswerButtonListeners:
         app.action(blocks.MUTE_NOTICES)(self._listener(self._mute_notices))
         app.action(re.compile(f"^{blocks.FOLLOW_UP}_"))(self._listener(self._ask_follow_up))
         app.action(f"{blocks.OFFER}_{OfferAction.SOLVED}")(self._listener(self._decide_answer))
-        app.action(re.compile(f"^{blocks.OFFER}_"))(self._then_removed(self._decide_answer))
-        app.action(blocks.SHARE)(self._then_removed(self._done(AnswerButton.SHARE)))
-        app.action(blocks.AGAIN)(self._then_removed(self._ask_again))
+        app.action(re.compile(f"^{blocks.OFFER}_"))(self._listener(self._decide_answer, removes=True))
+        app.action(blocks.SHARE)(self._listener(self._done(AnswerButton.SHARE), removes=True))
+        app.action(blocks.AGAIN)(self._listener(self._ask_again, removes=True))
         app.action(blocks.FEEDBACK)(self._listener(self._rate))  # both thumbs are one element
         app.view(views.REASON)(form_listener(self._keep_reason, self._reopen, self._announce, "reason"))
 
-    def _listener(self, work: Callable[[Press], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-        async def listener(ack: Ack, body: Body) -> None:
-            await ack()
-            press = Press.of(body)
-            async with report_errors(partial(self.workspace.messages.post_privately, press.thread, press.user)):
-                await work(press)
-
-        return listener
-
-    def _then_removed(self, work: Callable[[Press], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-        """Return a listener that deletes the button's message after the work."""
+    def _listener(
+        self, work: Callable[[Press], Awaitable[None]], *, removes: bool = False
+    ) -> Callable[..., Awaitable[None]]:
+        """Return a button's listener. With ``removes``, it deletes the button's message after the work."""
 
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
             await ack()
             press = Press.of(body)
-            done = False
             async with report_errors(partial(self.workspace.messages.post_privately, press.thread, press.user)):
                 await work(press)
-                done = True
-            if done:
-                try:
-                    await self.workspace.web.respond(respond, delete_original=True)
-                except (RequestRefused, PlatformUnavailable) as error:
-                    log.info("pressed_message_stays", reason=str(error))
+                if removes:
+                    await self._remove(respond)
 
         return listener
+
+    async def _remove(self, respond: Ack) -> None:
+        try:
+            await self.workspace.web.respond(respond, delete_original=True)
+        except (RequestRefused, PlatformUnavailable) as error:
+            log.info("pressed_message_stays", reason=str(error))
 
     def _press(self, action: AnswerButton, press: Press) -> AbstractAsyncContextManager[PressResult]:
         pressed = self.workspace.pressed(press.thread, press.user, press.value, press.person)

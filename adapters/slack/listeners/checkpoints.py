@@ -19,7 +19,7 @@ from adapters.slack.listeners.support import ACKNOWLEDGE_SECONDS, TRY_AGAIN, rep
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.payloads import ChoiceForm, ChoiceValue, FormValues, form_in
 from adapters.slack.outbound.text import escape
-from adapters.slack.workspace import SlackWorkspace
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable, Unavailable
 from core.model.incoming_events import IncomingChoice, ReplyTarget
@@ -49,17 +49,18 @@ class CheckpointListeners:
             try:
                 async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
                     parked, choice = await self._find(press.thread, press.user, pressed.checkpoint, pressed.choice)
-                    kept = not choice.asks_text and await self._keep_press(press, pressed.checkpoint, choice)
+                    if not choice.asks_text:
+                        target = ReplyTarget(asker=press.user)
+                        made = IncomingChoice(pressed.checkpoint, choice.id, press.person, press.thread, target)
+                        kept = await self._keep(made, f"{press.user}:{press.action_ts}", choice.label)
             finally:
                 await ack()
             if choice.asks_text:
                 await self._ask_text(press, parked, choice)
         if kept:
-            await self._settle_press(press, pressed.checkpoint, respond)
-
-    async def _keep_press(self, press: Press, checkpoint: str, choice: Choice) -> bool:
-        made = IncomingChoice(checkpoint, choice.id, press.person, press.thread, ReplyTarget(asker=press.user))
-        return await self._keep(made, f"{press.user}:{press.action_ts}", choice.label)
+            card, shown = press.message_ts, list(press.message_blocks)
+            ephemeral = respond if press.ephemeral else None  # such a card can be edited only through a press on it
+            await self._settle(press.thread, pressed.checkpoint, press.user, card, shown, ephemeral)
 
     async def _ask_text(self, press: Press, parked: ParkedInquiry, choice: Choice) -> None:
         """Open the text field of a choice. Nothing is stored until it is submitted. Raises ViewNotOpened."""
@@ -72,18 +73,6 @@ class CheckpointListeners:
             ephemeral=press.ephemeral,
         )
         await self.workspace.open_view(press.trigger_id, views.narrow(parked.checkpoint.question, choice.label, form))
-
-    async def _settle_press(self, press: Press, checkpoint: str, respond: Ack) -> None:
-        shown = list(press.message_blocks)
-        if not press.ephemeral:
-            await self._settle(press.thread, checkpoint, press.user, press.message_ts, shown)
-            return
-        # An ephemeral message can be edited only through a press on it.
-        layout = await self._settled_layout(press.thread, checkpoint, press.user, shown)
-        try:
-            await self.workspace.web.respond(respond, text="Chosen.", blocks=layout, replace_original=True)
-        except (RequestRefused, PlatformUnavailable) as error:
-            log.info("card_not_settled", reason=str(error))
 
     async def _submit_text(self, ack: Ack, body: Body) -> None:
         """Store the submitted text before the form closes."""
@@ -99,7 +88,7 @@ class CheckpointListeners:
             return
         await ack()
         if made is not None and form.card and not form.ephemeral:
-            await self._settle(made.thread, made.checkpoint, made.reply_target.asker, form.card, [])
+            await self._settle(made.thread, made.checkpoint, made.reply_target.asker, form.card, [], None)
 
     async def _keep_text(self, form: ChoiceForm, body: Body) -> IncomingChoice | None:
         """Return the choice with the typed text, or None if there is no text or it was already stored."""
@@ -129,23 +118,24 @@ class CheckpointListeners:
         return await self.workspace.user_actions.questions.enqueue_choice(delivery_id, made, label)
 
     async def _settle(
-        self, thread: ThreadKey, checkpoint: str, user: str, card_ts: str, shown: list[blocks.Block]
+        self,
+        thread: ThreadKey,
+        checkpoint: str,
+        user: str,
+        ts: str,
+        shown: list[blocks.Block],
+        respond: Ack | None,
     ) -> None:
-        """Replace the card's buttons with what was chosen."""
-        layout = await self._settled_layout(thread, checkpoint, user, shown)
+        """Replace the card's buttons with the person and their choice, with ``respond`` if the card is ephemeral."""
+        web, blank = self.workspace.web, CheckpointState(thread=thread, checkpoint=checkpoint)
+        kept = await self.workspace.message_states.read(blank) or blank
+        words = f"{escape(await self.workspace.directory.name(user))} chose *{escape(kept.chosen)}*"
+        layout = blocks.settled_card(shown or [blocks.markdown(kept.card or "…")], words)
+        place = {"channel": thread.channel, "ts": ts, "link_names": False}
         try:
-            await self.workspace.web.call(
-                "chat.update", channel=thread.channel, ts=card_ts, text="Chosen.", blocks=layout, link_names=False
-            )
+            if respond is None:
+                await web.call("chat.update", **place, text="Chosen.", blocks=layout)
+            else:
+                await web.respond(respond, text="Chosen.", blocks=layout, replace_original=True)
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("card_not_settled", reason=str(error))
-
-    async def _settled_layout(
-        self, thread: ThreadKey, checkpoint: str, user: str, shown: list[blocks.Block]
-    ) -> list[blocks.Block]:
-        """Return the card without its buttons, with the person and their choice."""
-        blank = CheckpointState(thread=thread, checkpoint=checkpoint)
-        kept = await self.workspace.message_states.read(blank) or blank
-        name = await self.workspace.directory.name(user)
-        words = f"{escape(name)} chose *{escape(kept.chosen)}*"
-        return blocks.settled_card(shown or [blocks.markdown(kept.card or "…")], words)

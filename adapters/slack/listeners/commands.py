@@ -24,7 +24,7 @@ from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPers
 from adapters.slack.outbound.blocks import SECTION, section
 from adapters.slack.outbound.payloads import SettingsForm, form_in
 from adapters.slack.outbound.text import escape, link, mrkdwn
-from adapters.slack.workspace import SlackWorkspace
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FootnoteError, NotFound

@@ -21,7 +21,7 @@ from adapters.slack.kb.replies import KbReply, text_reply
 from adapters.slack.listeners.home_tab import HomeTab
 from adapters.slack.listeners.support import ACKNOWLEDGE_SECONDS, form_listener, report_errors
 from adapters.slack.outbound import blocks
-from adapters.slack.workspace import SlackWorkspace
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.errors import FootnoteError
 
 log = structlog.get_logger(__name__)

@@ -15,7 +15,7 @@ from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.kb.replies import KbReply, text_reply
 from adapters.slack.listeners.support import report_errors
 from adapters.slack.outbound import blocks
-from adapters.slack.workspace import SlackWorkspace
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.conversation import Person, ThreadKey
 
 ANSWER_THIS, ADD_TO_KNOWLEDGE = "footnote_answer_this", "footnote_add_to_knowledge"  # callback ids, as in the manifest

@@ -11,7 +11,7 @@ from adapters.slack.api.sanitizer import acknowledge
 from adapters.slack.inbound.interactions import Ack, Body, sender_of
 from adapters.slack.kb.forms import FormResult
 from adapters.slack.outbound import views
-from adapters.slack.workspace import SlackWorkspace
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.errors import WENT_WRONG, FootnoteError, Unavailable
 
 TRY_AGAIN = "I cannot reach my memory right now. Please try again in a moment."

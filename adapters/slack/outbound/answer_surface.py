@@ -8,7 +8,7 @@ https://docs.slack.dev/reference/methods/chat.postMessage/#errors
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
@@ -18,17 +18,15 @@ from adapters.slack.api.errors import (
     is_token_refused,
     reason_in_words,
 )
-from adapters.slack.api.ids import user_id
-from adapters.slack.api.web_client import WebClient
+from adapters.slack.api.ids import question_ts, user_id
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.answer_records import VisibleAnswer
 from adapters.slack.outbound.answer_renderer import SlackMessage, SlackRenderer
-from adapters.slack.outbound.messages import AgentSessions, ephemeral_place
+from adapters.slack.outbound.messages import ephemeral_place
 from adapters.slack.outbound.text import safe_markdown
-from core.model.channel_settings import ChannelSettings
-from core.model.conversation import Person, ThreadKey
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.errors import PlatformUnavailable
-from core.model.incoming_events import ReplyMode
+from core.model.incoming_events import IncomingMessage, ReplyMode
 from core.ports.answer_view import Step
 from core.ports.chat import AnswerPlace, CallRefused, Concluded, End, NoAnswer, PartKey, Refusal, Work
 from core.ports.message_state import MessageStateStore
@@ -49,72 +47,12 @@ _STOPPED = "stopped_by_user"
 log = structlog.get_logger(__name__)
 
 
-class Workspace(Protocol):
-    """The parts of the workspace that an answer needs."""
-
-    @property
-    def web(self) -> WebClient:
-        """The Web API."""
-
-    @property
-    def sessions(self) -> AgentSessions:
-        """The agent session states, if the app is an agent."""
-
-    async def bot_user_id(self) -> str:
-        """Return our own user id."""
-
-    async def partner_notice(self, thread: ThreadKey) -> str:
-        """Return the notice for a channel's first answer if another organization reads the channel; otherwise empty."""
-
-    async def keep_partners_mentioned(self, thread: ThreadKey) -> None:
-        """Record that the notice was shown, so that later answers do not repeat it."""
-
-    async def name_of(self, user: str) -> str:
-        """Return a person's display name."""
-
-    async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """Return the effective settings of a place."""
-
-
-@dataclass(frozen=True, slots=True)
-class SlackQuestion:
-    """One question in Slack: who asked it and where, which is where its answer goes."""
-
-    thread: ThreadKey
-    asker: Person
-    ts: str  # of the message that contains it
-    text: str
-    direct: bool
-    private: bool
-    suggested: bool = False  # the question comes from a button, so no message contains it and the answer repeats it
-
-    @property
-    def heading(self) -> list[blocks.Block]:
-        """The line above the answer that repeats a question that no message contains."""
-        return [blocks.asked_line(self.asker.name, self.text)] if self.suggested else []
-
-    @property
-    def channel(self) -> str:
-        """The channel's id."""
-        return self.thread.channel
-
-    @property
-    def root(self) -> str:
-        """The ``ts`` of the thread's first message."""
-        return self.thread.thread
-
-    @property
-    def user(self) -> str:
-        """The asker's Slack id."""
-        return user_id(self.asker)
-
-
 @dataclass(slots=True)
 class SlackSurface:
     """``core.ports.chat.Surface`` for one question."""
 
-    workspace: Workspace
-    question: SlackQuestion
+    workspace: SlackWorkspace
+    question: IncomingMessage
     message: str  # the question's id, which identifies our messages
     trace_id: str
     message_states: MessageStateStore
@@ -123,7 +61,7 @@ class SlackSurface:
     @property
     def home(self) -> AnswerPlace:
         """The thread of the question."""
-        return AnswerPlace(ReplyMode.PRIVATE if self.is_private else ReplyMode.POST, self.question.channel)
+        return AnswerPlace(ReplyMode.PRIVATE if self.is_private else ReplyMode.POST, self.question.thread.channel)
 
     async def settle(self, first: str) -> tuple[AnswerPlace, str]:
         """Return the thread of the question."""
@@ -134,9 +72,9 @@ class SlackSurface:
         if mode is not ReplyMode.DIRECT:
             return None
         try:
-            answer = await self._call("conversations.open", users=self.question.user)
+            answer = await self._call("conversations.open", users=user_id(self.question.asker))
         except CallRefused:
-            return AnswerPlace(mode, self.question.user)
+            return AnswerPlace(mode, user_id(self.question.asker))
         return AnswerPlace(mode, str(answer["channel"]["id"]))
 
     async def is_deleted(self, place: AnswerPlace) -> bool:
@@ -151,7 +89,7 @@ class SlackSurface:
         if place.mode is ReplyMode.PRIVATE:
             await self._post_privately(payload)
             return ""
-        where = {"channel": place.channel} | ({} if _is_direct(place) else {"thread_ts": self.question.root})
+        where = {"channel": place.channel} | ({} if _is_direct(place) else {"thread_ts": self.question.thread.thread})
         whole = {"blocks": payload.blocks, "metadata": self.metadata(_part(place, key))} if payload.blocks else {}
         answer = await self._call(
             "chat.postMessage", **where, text=payload.text, **whole, unfurl_links=False, unfurl_media=False
@@ -161,8 +99,8 @@ class SlackSurface:
 
     async def _post_privately(self, payload: SlackMessage) -> None:
         """Show the message to the asker only. Raises PlatformUnavailable without an answer."""
-        place = await ephemeral_place(self.workspace.web, self.question.thread, self.question.user)
-        shown = {"blocks": blocks.with_thread(payload.blocks, self.question.root)} if payload.blocks else {}
+        place = await ephemeral_place(self.workspace.web, self.question.thread, user_id(self.question.asker))
+        shown = {"blocks": blocks.with_thread(payload.blocks, self.question.thread.thread)} if payload.blocks else {}
         try:
             await self._call("chat.postEphemeral", **place, text=payload.text, **shown)
         except CallRefused as refused:
@@ -198,14 +136,14 @@ class SlackSurface:
             return ""
         where = {"channel": _channel(place, known)}
         if not _is_direct(place):
-            where |= {"ts": self.question.root, "oldest": self.question.ts}
+            where |= {"ts": self.question.thread.thread, "oldest": question_ts(self.question)}
         method = "conversations.history" if _is_direct(place) else "conversations.replies"
         try:
             answer = await self._call(method, **where, limit=MOST_SEARCHED, include_all_metadata=True)
         except (CallRefused, PlatformUnavailable) as error:
             log.warning("thread_unreadable", reason=str(error))
             return ""
-        ours = await self.workspace.bot_user_id()
+        ours = (await self.workspace.directory.identity()).user
         found = sorted(answer.get("messages") or [], key=lambda message: float(message["ts"]), reverse=True)
         for message in found:
             ts = str(message["ts"])
@@ -235,14 +173,15 @@ class SlackSurface:
 
     async def others_wrote(self) -> bool:
         """Return whether somebody else has written in the thread since the question; False if Slack does not say."""
-        since = {"channel": self.question.channel, "ts": self.question.root, "oldest": self.question.ts}
+        thread, ts = self.question.thread, question_ts(self.question)
+        since = {"channel": thread.channel, "ts": thread.thread, "oldest": ts}
         try:
             answer = await self.workspace.web.call_once("conversations.replies", **since, limit=MOST_SEARCHED)
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("thread_unreadable", reason=str(error))
             return False
-        known = {await self.workspace.bot_user_id(), self.question.user, None}
-        later = [one for one in answer.get("messages") or [] if float(one.get("ts") or 0) > float(self.question.ts)]
+        known = {(await self.workspace.directory.identity()).user, user_id(self.question.asker), None}
+        later = [one for one in answer.get("messages") or [] if float(one.get("ts") or 0) > float(ts)]
         return any(one.get("user") not in known for one in later)
 
     async def call_once(self, method: str, **arguments: Any) -> dict[str, Any]:
@@ -279,20 +218,20 @@ class SlackStream:
         if question.suggested:
             raise CallRefused(Refusal.OTHER, "A stream shows no heading.")
         arguments: dict[str, Any] = {
-            "channel": question.channel,
-            "thread_ts": question.root,
+            "channel": question.thread.channel,
+            "thread_ts": question.thread.thread,
             "task_display_mode": "timeline",
             "chunks": [blocks.task(step)],
         }
         if not question.direct:
-            arguments |= {"recipient_user_id": question.user, "recipient_team_id": question.thread.space}
-        if not workspace.sessions.available_in(question.channel):
+            arguments |= {"recipient_user_id": user_id(question.asker), "recipient_team_id": question.thread.space}
+        if not workspace.sessions.available_in(question.thread.channel):
             arguments["chunks"].append({"type": "blocks", "blocks": [blocks.stop_row(self.surface.message)]})
         return str((await self.surface.call_once("chat.startStream", **arguments))["ts"])
 
     async def append(self, message: str, steps: Sequence[Step], text: str) -> None:
         """Append steps and text to the stream."""
-        channel = self.surface.question.channel
+        channel = self.surface.question.thread.channel
         await self.surface.call_once("chat.appendStream", channel=channel, ts=message, chunks=_chunks(steps, text))
 
     async def stop(
@@ -300,7 +239,7 @@ class SlackStream:
     ) -> None:
         """End the stream and set the metadata that identifies its message from now on."""
         shown = {"chunks": _chunks(steps, text) or None, "blocks": below.blocks} if below is not None else {}
-        channel, metadata = self.surface.question.channel, self.surface.metadata()
+        channel, metadata = self.surface.question.thread.channel, self.surface.metadata()
         try:
             await self.surface.workspace.web.call(
                 "chat.stopStream", channel=channel, ts=message, metadata=metadata, **shown
@@ -312,7 +251,7 @@ class SlackStream:
         """Return the sources and buttons if the stream shows the whole text and nothing belongs above it."""
         if not isinstance(end, Concluded):
             return None
-        if not self.surface.workspace.sessions.available_in(self.surface.question.channel):
+        if not self.surface.workspace.sessions.available_in(self.surface.question.thread.channel):
             return None
         return self.renderer.below_stream(end, work)
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from adapters.slack.api.ids import question_ts, user_id
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.answer_records import (
     CurrentAnswer,
@@ -13,11 +14,11 @@ from adapters.slack.outbound.answer_records import (
     VisibleAnswer,
 )
 from adapters.slack.outbound.answer_renderer import SlackMessage, SlackRenderer
-from adapters.slack.outbound.answer_surface import SlackQuestion, SlackStream, SlackSurface, Workspace
+from adapters.slack.outbound.answer_surface import SlackStream, SlackSurface
 from adapters.slack.outbound.text import escape
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.answer import Outcome
-from core.model.conversation import ThreadKey
-from core.model.incoming_events import ReplyMode
+from core.model.incoming_events import IncomingMessage, ReplyMode
 from core.model.records import CheckpointState, Record
 from core.ports.chat import AnswerPlace, Concluded, DeliveryHooks, End, Failed, Manners, Offered, Work
 from core.ports.platform import MessageState
@@ -39,8 +40,8 @@ MANNERS = Manners(
 
 
 def slack_answer_view(
-    workspace: Workspace,
-    question: SlackQuestion,
+    workspace: SlackWorkspace,
+    question: IncomingMessage,
     message_state: MessageState[SlackQuestionState],
     trace_id: str,
     limits: PacingLimits = LIMITS,
@@ -48,7 +49,7 @@ def slack_answer_view(
     """Return the delivery of the answer to this question."""
     message = message_state.kept.message
     surface = SlackSurface(workspace, question, message, trace_id, message_state.store)
-    renderer = SlackRenderer(question.text, message, question.heading)
+    renderer = SlackRenderer(question.text, message, _own_heading(question))
     return AnswerDelivery(
         surface=surface,
         renderer=renderer,
@@ -69,11 +70,11 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
     opened_at: float = field(default_factory=time.monotonic)
 
     @property
-    def workspace(self) -> Workspace:
+    def workspace(self) -> SlackWorkspace:
         return self.surface.workspace
 
     @property
-    def question(self) -> SlackQuestion:
+    def question(self) -> IncomingMessage:
         return self.surface.question
 
     async def prepare(self) -> Sequence[str]:
@@ -107,7 +108,7 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
             await self.message_state.store.save(*later)
 
     async def ending(self, end: End, work: Work) -> None:
-        self.renderer.heading = self.question.heading
+        self.renderer.heading = _own_heading(self.question)
         if isinstance(end, Failed):
             return
         if not self.surface.is_private:
@@ -122,11 +123,11 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
         """Return a heading with the question if no message contains it or others have written since."""
         question = self.question
         if question.suggested or question.direct:
-            return question.heading
-        is_quick = question.root == question.ts and time.monotonic() - self.opened_at < QUICK_SECONDS
+            return _own_heading(question)
+        is_quick = question.thread.thread == question_ts(question) and time.monotonic() - self.opened_at < QUICK_SECONDS
         if is_quick or not await self.surface.others_wrote():
             return []
-        return [blocks.asked_line(await self.workspace.name_of(question.user), question.text)]
+        return [blocks.asked_line(await self.workspace.directory.name(user_id(question.asker)), question.text)]
 
     async def _keep_card(self, end: Offered) -> None:
         """Store the card's text, which stays when a choice is made."""
@@ -141,7 +142,7 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
     async def _remember_latest(self) -> None:
         """Record where this person's latest answer in the channel is, because commands cannot name a thread."""
         thread, asker, trace = self.question.thread, self.question.asker.id, self.surface.trace_id
-        channel = channel_key(thread)
+        channel = replace(thread, thread="")
         await self.message_state.store.save(
             LatestInChannel(channel=channel, thread=thread, trace=trace, asker=asker),
             LatestOfPerson(channel=channel, thread=thread, trace=trace, asker=asker),
@@ -158,6 +159,6 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
         await self.workspace.sessions.show(thread, "suspended" if waits else "active")
 
 
-def channel_key(thread: ThreadKey) -> ThreadKey:
-    """Return the key for records of a whole channel."""
-    return replace(thread, thread="")
+def _own_heading(question: IncomingMessage) -> list[blocks.Block]:
+    """Return the line above the answer that repeats a suggested question, which no message contains."""
+    return [blocks.asked_line(question.asker.name, question.text)] if question.suggested else []

@@ -1,4 +1,4 @@
-"""What /v1/chat/completions and /v1/models take and give: OpenAI's shape, and the rest in ``footnote``.
+"""Request and reply types of /v1/chat/completions and /v1/models, in OpenAI's format plus the field ``footnote``.
 
 https://platform.openai.com/docs/api-reference/chat
 """
@@ -11,13 +11,13 @@ from adapters.web.api.schemas import ApiResponse, CitationReply
 
 
 class _Lenient(BaseModel):
-    """What other programs' clients send: fields that mean nothing here are passed over."""
+    """A request body from any OpenAI client. Unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
 
 class ContentPart(_Lenient):
-    """A part of a message; those that are not text are passed over."""
+    """A part of a message. Only text is used."""
 
     type: str
     text: str = Field("", max_length=200_000)
@@ -31,14 +31,14 @@ class ChatMessage(_Lenient):
 
     @property
     def text(self) -> str:
-        """Its words."""
+        """The text of all its parts."""
         if isinstance(self.content, list):
             return "\n".join(part.text for part in self.content if part.type in ("text", "input_text"))
         return self.content or ""
 
 
 class StreamOptions(_Lenient):
-    """Of a stream."""
+    """The options of a stream."""
 
     include_usage: bool = False
 
@@ -46,21 +46,19 @@ class StreamOptions(_Lenient):
 class ChatRequest(_Lenient):
     """A conversation of which the last ``user`` message is the question.
 
-    Earlier ``user`` messages say what it follows on. ``system`` and ``assistant`` messages are not used: an answer
-    comes from the documents alone.
+    Earlier ``user`` messages are its context. ``system`` and ``assistant`` messages are ignored, because answers come
+    only from the documents.
     """
 
     model: str = Field(max_length=200, description="footnote, or footnote/NAME for one knowledge base.")
     messages: list[ChatMessage] = Field(min_length=1, max_length=1_000)
     stream: bool = False
     stream_options: StreamOptions | None = None
-    user: str | None = Field(
-        None, max_length=500, description="Whose question it is, where you ask for several people."
-    )
+    user: str | None = Field(None, max_length=500, description="The person who asks, if you serve several people.")
 
 
 class UrlCitation(ApiResponse):
-    """A source where the text cites it. ``url`` is empty where the source has no address."""
+    """A source and the place in the text that cites it. ``url`` is empty if the source has no address."""
 
     url: str
     title: str
@@ -85,7 +83,7 @@ class AssistantMessage(ApiResponse):
 
 
 class ChatChoice(ApiResponse):
-    """The only choice there is."""
+    """The answer as OpenAI's only choice."""
 
     index: Literal[0] = 0
     message: AssistantMessage
@@ -94,7 +92,7 @@ class ChatChoice(ApiResponse):
 
 
 class Usage(ApiResponse):
-    """Tokens of the language model behind the answer; 0 where none is configured."""
+    """Tokens that the language model used; 0 if none is configured."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -102,17 +100,17 @@ class Usage(ApiResponse):
 
 
 class FootnoteFields(ApiResponse):
-    """What OpenAI's shape has no field for. ``outcome`` is as in /v1/ask, or ``task`` for a client's own prompt."""
+    """Fields that OpenAI's format lacks. ``outcome`` is as in /v1/ask, or ``task`` for a client's own prompt."""
 
     outcome: str
     citations: list[CitationReply]
     notices: list[str]
     grounding: float | None
-    choices: list[str] = Field(description="What the next message may choose, where the answer asks back.")
+    choices: list[str] = Field(description="The choices for the next message, if the answer is a question.")
 
 
 class ChatCompletion(ApiResponse):
-    """The answer in OpenAI's shape."""
+    """An answer in OpenAI's format."""
 
     id: str
     object: Literal["chat.completion"] = "chat.completion"
@@ -124,7 +122,7 @@ class ChatCompletion(ApiResponse):
 
 
 class Model(ApiResponse):
-    """A model that may be named in a request."""
+    """A model that a request can name."""
 
     id: str
     object: Literal["model"] = "model"
@@ -133,14 +131,14 @@ class Model(ApiResponse):
 
 
 class ModelList(ApiResponse):
-    """The models: footnote, and one for each knowledge base that the token reads."""
+    """The models: footnote, and one for each knowledge base that the token can read."""
 
     object: Literal["list"] = "list"
     data: list[Model]
 
 
 class ChatError(ApiResponse):
-    """What went wrong."""
+    """The details of an error."""
 
     message: str
     type: str
@@ -150,6 +148,6 @@ class ChatError(ApiResponse):
 
 
 class ChatErrorReply(ApiResponse):
-    """An error in OpenAI's shape."""
+    """An error in OpenAI's format."""
 
     error: ChatError

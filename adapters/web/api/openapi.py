@@ -63,8 +63,8 @@ class Operation:
 
 
 _ASK, _SEARCH, _INGEST = TokenScope
-_FORM = "The same fields as a form, with the document as the field `file`; its file name says the format."
-CHUNKS = "With `stream`: chunks as OpenAI sends them, the whole text checked before the first; last `[DONE]`."
+_FORM = "The same fields as a form. The field `file` holds the document; the suffix of its file name sets the format."
+CHUNKS = "With `stream`: chunks in OpenAI's format, then `[DONE]`. The whole text is checked before the first chunk."
 _DOCUMENT = "/v1/documents/{key}"
 OPERATIONS = (
     Operation("ask", "POST", "/v1/ask", "Ask a question", AskRequest, AnswerReply, _ASK, streams=EVENTS),
@@ -84,37 +84,37 @@ OPERATIONS = (
         in_base=True,
         paged=True,
     ),
-    Operation(*("get_document", "GET", _DOCUMENT, "Get one of them"), *(None, DocumentReply, _INGEST), in_base=True),
+    Operation(*("get_document", "GET", _DOCUMENT, "Get a document"), *(None, DocumentReply, _INGEST), in_base=True),
     Operation(
-        *("put_document", "PUT", _DOCUMENT, "Add or replace the document of this key"),
+        *("put_document", "PUT", _DOCUMENT, "Add or replace the document with this key"),
         *(PutDocumentRequest, JobReply, _INGEST, 202),
         form=True,
     ),
     Operation(
-        *("delete_document", "DELETE", _DOCUMENT, "Delete one of them"),
+        *("delete_document", "DELETE", _DOCUMENT, "Delete a document"),
         *(None, DocumentDeletedReply, _INGEST),
         in_base=True,
     ),
-    Operation("get_job", "GET", "/v1/jobs/{job}", "See how far a document is", None, JobReply, _INGEST),
+    Operation("get_job", "GET", "/v1/jobs/{job}", "Get the progress of a document", None, JobReply, _INGEST),
     Operation(
-        *("chat_completions", "POST", "/v1/chat/completions", "Ask in OpenAI's shape"),
+        *("chat_completions", "POST", "/v1/chat/completions", "Ask in OpenAI's format"),
         *(ChatRequest, ChatCompletion, _ASK),
         streams=CHUNKS,
         openai=True,
     ),
-    Operation("models", "GET", "/v1/models", "List the models in OpenAI's shape", None, ModelList, _ASK, openai=True),
+    Operation("models", "GET", "/v1/models", "List the models in OpenAI's format", None, ModelList, _ASK, openai=True),
 )
 _PROBLEMS = {
     "400": "The request cannot be read.",
-    "405": "The address does not know this method.",
-    "401": "No token, or none that is in force.",
-    "403": "The token may not do this.",
-    "404": "What the request names is not there.",
+    "405": "This address does not support this method.",
+    "401": "The token is missing or not valid.",
+    "403": "The token does not allow this.",
+    "404": "Not found.",
     "413": "The body is too large.",
-    "422": "The request is not as described.",
-    "429": "Too many requests, or a budget is used up; Retry-After says when to go on.",
+    "422": "The request does not match this description.",
+    "429": "Too many requests, or a budget is used up. Retry-After says when to try again.",
     "500": "Something went wrong.",
-    "503": "A store or the model is away, or everything is still starting; Retry-After says when to try again.",
+    "503": "A store or the model is unavailable, or Footnote is starting. Retry-After says when to try again.",
 }
 
 
@@ -158,7 +158,7 @@ def _operation(one: Operation) -> dict[str, Any]:
     described: dict[str, Any] = {
         "operationId": one.name,
         "summary": one.summary,
-        "description": f"Takes a token with the scope `{one.scope}`.",
+        "description": f"Requires a token with the scope `{one.scope}`.",
         "responses": responses,
     }
     if parameters := _parameters(one):

@@ -1,4 +1,4 @@
-"""What goes over /v1, field by field: requests are checked against these; the description is made of them."""
+"""Request and reply types of /v1. They validate requests, and the OpenAPI description is generated from them."""
 
 from datetime import date, datetime
 from typing import Annotated, Literal
@@ -15,55 +15,57 @@ Name = Annotated[str, Field(pattern=r"^[\w.@-]{1,64}$", description="Up to 64 le
 
 
 class ApiRequest(BaseModel):
-    """What a program sends. A field that is not known is refused: it may be a slip."""
+    """A request body. Unknown fields are rejected."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
 
 class ApiResponse(BaseModel):
-    """What every reply of ``/v1`` is made of."""
+    """A reply body."""
 
 
 class AskRequest(ApiRequest):
-    """A question, in a conversation that later questions may go on with."""
+    """A question, in a new or an existing conversation."""
 
     question: str = Field(min_length=1, max_length=LONGEST_QUESTION)
-    conversation: Name | None = Field(None, description="Goes on with this conversation; without it a new one begins.")
-    user: Name | None = Field(None, description="Whose question it is, where the program asks for several people.")
-    profile: Profile | None = Field(None, description="How much the answer may cost.")
-    knowledge_base: str | None = Field(None, max_length=80, description="Only this knowledge base.")
+    conversation: Name | None = Field(None, description="The conversation to continue. Empty: a new one.")
+    user: Name | None = Field(None, description="The person who asks, if the program serves several people.")
+    profile: Profile | None = Field(None, description="How much effort the answer may take.")
+    knowledge_base: str | None = Field(None, max_length=80, description="Search only this knowledge base.")
 
 
 class ResumeRequest(ApiRequest):
-    """What was chosen at a checkpoint."""
+    """A choice at a checkpoint."""
 
     checkpoint: str = Field(pattern=r"^[0-9a-f]{16}$")
-    choice: str = Field(min_length=1, max_length=200, description="A choice by its id, its label or its number.")
-    text: str = Field("", max_length=2_000, description="For a choice that asks for text.")
-    user: Name | None = Field(None, description="As in the question.")
+    choice: str = Field(min_length=1, max_length=200, description="The id, label or number of the choice.")
+    text: str = Field("", max_length=2_000, description="The text, if the choice asks for one.")
+    user: Name | None = Field(None, description="The person who asked, as in the question.")
 
 
 class FeedbackRequest(ApiRequest):
-    """The body of ``/v1/feedback``."""
+    """A rating of an answer."""
 
     answer: str = Field(pattern=r"^[0-9a-f]{16}$", description="The answer's id.")
     conversation: Name
     helpful: bool
     reason: str = Field("", max_length=2_000)
-    user: Name | None = Field(None, description="As in the question.")
+    user: Name | None = Field(None, description="The person who asked, as in the question.")
 
 
 class SearchRequest(ApiRequest):
-    """The body of ``/v1/search``."""
+    """A search without an answer."""
 
     query: str = Field(min_length=1, max_length=2_000)
-    knowledge_base: str | None = Field(None, max_length=80, description="Only this knowledge base.")
-    source: str | None = Field(None, max_length=500, description="Only documents whose title or path holds this.")
+    knowledge_base: str | None = Field(None, max_length=80, description="Search only this knowledge base.")
+    source: str | None = Field(
+        None, max_length=500, description="Search only documents whose title or path contains this."
+    )
     limit: int = Field(8, ge=1, le=20)
 
 
 class CitationReply(ApiResponse):
-    """A numbered source. ``quote`` is verbatim; ``score`` is its grade scaled to 0 to 1."""
+    """A numbered source of an answer. ``quote`` is verbatim. ``score`` is its relevance from 0 to 1."""
 
     n: int = Field(ge=1)
     knowledge_base: str
@@ -77,7 +79,7 @@ class CitationReply(ApiResponse):
 
 
 class ChoiceReply(ApiResponse):
-    """One way on from a checkpoint."""
+    """A choice that a checkpoint offers."""
 
     id: str
     label: str
@@ -85,7 +87,7 @@ class ChoiceReply(ApiResponse):
 
 
 class CheckpointReply(ApiResponse):
-    """A question back: choose with /v1/resume before it expires."""
+    """A question that waits for a choice. Send the choice to /v1/resume before it expires."""
 
     id: str
     kind: CheckpointKind
@@ -97,7 +99,7 @@ class CheckpointReply(ApiResponse):
 
 
 class SpentReply(ApiResponse):
-    """What the answer cost, so far as prices are configured."""
+    """The resources that the answer used. ``cost`` is 0 if no prices are configured."""
 
     searches: int
     calls: int
@@ -108,7 +110,7 @@ class SpentReply(ApiResponse):
 
 
 class AnswerReply(ApiResponse):
-    """How a question ended. ``answer`` is Markdown with [n] for ``citations``; it has no other address."""
+    """The answer to a question, or why there is none. ``answer`` is Markdown; [n] refers to ``citations``."""
 
     id: str
     conversation: str
@@ -124,7 +126,7 @@ class AnswerReply(ApiResponse):
 
 
 class HitReply(ApiResponse):
-    """A passage that was found. ``document`` and ``section`` together name what read_section reads."""
+    """A passage that the search found. ``document`` and ``section`` identify its section for read_section."""
 
     knowledge_base: str
     document: str
@@ -137,13 +139,13 @@ class HitReply(ApiResponse):
     url: str | None
     dated: str
     score: float
-    dense: float | None = Field(description="The cosine, where the search by meaning found it.")
-    bm25: float | None = Field(description="The weight of its words, where the search by words found it.")
-    rerank: float | None = Field(description="A cross-encoder's probability, where there is one.")
+    dense: float | None = Field(description="Cosine similarity, if the vector search found it.")
+    bm25: float | None = Field(description="BM25 score, if the keyword search found it.")
+    rerank: float | None = Field(description="Cross-encoder probability, if a reranker is configured.")
 
 
 class SearchReply(ApiResponse):
-    """What was found, best first."""
+    """The passages found, best first."""
 
     hits: list[HitReply]
 
@@ -152,52 +154,54 @@ Key = Annotated[
     str,
     Field(
         pattern=r"^[\w.@/:-]{1,200}$",
-        description="Your own name for the document: up to 200 letters, digits and . _ - @ / :",
+        description="Your own id for the document: up to 200 letters, digits and . _ - @ / :",
     ),
 ]
 
 
 def _checked_date(text: str) -> str:
-    """Raise ValueError for a date that no calendar has."""
+    """Return the date. Raises ValueError if there is no such day."""
     if text:
         date.fromisoformat(text)
     return text
 
 
 class DocumentFields(ApiRequest):
-    """What is said of a document that a program adds."""
+    """The fields of a new document, apart from its text."""
 
-    title: str = Field("", max_length=300, description="Else the document's own.")
+    title: str = Field("", max_length=300, description="Empty: the title in the document.")
     address: str | None = Field(
         None, max_length=2_000, pattern=r"^https?://[^\s<>]+$", description="Shown with citations, never fetched."
     )
     dated: Annotated[str, AfterValidator(_checked_date)] = Field(
-        "", pattern=r"^(\d{4}-\d{2}-\d{2})?$", description="Its date, YYYY-MM-DD; else the document's own."
+        "", pattern=r"^(\d{4}-\d{2}-\d{2})?$", description="Its date, YYYY-MM-DD. Empty: the date in the document."
     )
-    knowledge_base: str = Field("", max_length=80, description="One of the token's; may be left out where it has one.")
+    knowledge_base: str = Field(
+        "", max_length=80, description="A knowledge base of the token. Optional if it has only one."
+    )
     audience: list[str] = Field(
         [],
         max_length=100,
-        description="Who may read it: principals as /kb grant takes them, or everyone. A base that more people read is"
-        " refused. Empty: all who read the base.",
+        description="Who may read it: readers as in /kb grant, or everyone. The knowledge base must not have more"
+        " readers than this. Empty: all readers of the knowledge base.",
     )
 
 
 class PutDocumentRequest(DocumentFields):
-    """A document as text: Markdown, or another format that ``name`` says by its ending."""
+    """A document as text. The suffix of ``name`` sets the format; without it the text is Markdown."""
 
     text: str = Field(min_length=1, max_length=25 * 2**20)
-    name: str = Field("", max_length=200, description="A file name; its ending says the format. Empty: Markdown.")
+    name: str = Field("", max_length=200, description="A file name, whose suffix sets the format. Empty: Markdown.")
 
 
 class AddDocumentRequest(PutDocumentRequest):
-    """The same with its key."""
+    """A document as text, with its key."""
 
     key: Key
 
 
 class DocumentReply(ApiResponse):
-    """A document that this token added. ``key`` is the program's own name for it."""
+    """A document that this token added. ``key`` is your own id for it."""
 
     key: str
     knowledge_base: str
@@ -211,22 +215,22 @@ class DocumentReply(ApiResponse):
 
 
 class DocumentsQuery(ApiRequest):
-    """Which page of the token's own documents."""
+    """The page of the token's own documents to list."""
 
     knowledge_base: str = Field("", max_length=80)
-    limit: int = Field(100, ge=1, le=1_000, description="Documents at most.")
-    cursor: str = Field("", max_length=2_000, pattern=r"^[0-9a-f]*$", description="The next_cursor of the page before.")
+    limit: int = Field(100, ge=1, le=1_000, description="The most documents to return.")
+    cursor: str = Field("", max_length=2_000, pattern=r"^[0-9a-f]*$", description="next_cursor of the previous page.")
 
 
 class DocumentsReply(ApiResponse):
-    """A page of the token's own documents, by key."""
+    """A page of the token's own documents, sorted by key."""
 
     documents: list[DocumentReply]
-    next_cursor: str | None = Field(description="For the next page; null at the end.")
+    next_cursor: str | None = Field(description="The cursor of the next page; null on the last page.")
 
 
 class DocumentDeletedReply(ApiResponse):
-    """What was deleted. An admin can restore it for seven days."""
+    """A deleted document. An admin can restore it for seven days."""
 
     key: str
     knowledge_base: str
@@ -234,14 +238,14 @@ class DocumentDeletedReply(ApiResponse):
 
 
 class JobReply(ApiResponse):
-    """A document on its way in. ``result`` says how it came out, ``reason`` why it failed."""
+    """The job that indexes a document. ``result`` is its outcome, ``reason`` says why it failed."""
 
     id: str
     state: JobState
     key: str
     knowledge_base: str
     stage: JobStage
-    done: int = Field(description="Pages or passages of ``total``; 0 of 0 where nothing is counted.")
+    done: int = Field(description="Pages or passages done, of ``total``. Both are 0 if the step counts nothing.")
     total: int
     result: ItemState
     reason: str
@@ -250,17 +254,17 @@ class JobReply(ApiResponse):
 
 
 class FeedbackReply(ApiResponse):
-    """That a rating was kept."""
+    """The confirmation of a rating."""
 
     kept: Literal[True] = True
 
 
 class Problem(ApiResponse):
-    """What went wrong, as RFC 9457 has it; ``remedy`` says what to do about it."""
+    """An error in the format of RFC 9457. ``remedy`` says what to do."""
 
     type: str = "about:blank"
     title: str
     status: int = Field(ge=400, le=599)
     detail: str
     remedy: str = ""
-    trace_id: str = Field("", description="Names the run in the operator's traces, where there was one.")
+    trace_id: str = Field("", description="The id of the trace, if there is one.")

@@ -32,6 +32,12 @@ class Page:
     previous: KbCommand | None = None
     next: KbCommand | None = None
 
+    @property
+    def buttons(self) -> tuple[OfferedCommand, ...]:
+        """The buttons to its neighbours."""
+        named = (("Previous page", self.previous), ("Next page", self.next))
+        return tuple(OfferedCommand(label, command) for label, command in named if command is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class ProposalsWaiting:

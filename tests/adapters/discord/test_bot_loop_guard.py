@@ -12,7 +12,7 @@ def test_a_bot_is_heard_a_few_times_in_a_row_and_no_more() -> None:
     assert turns.may_ask(THERE, 9)
 
 
-def test_an_edit_of_what_was_heard_is_no_further_turn_and_of_what_was_not_stays_unheard() -> None:
+def test_an_edited_message_takes_no_further_turn() -> None:
     turns = BotLoopGuard(ManualClock().monotonic)
     for message in range(4):
         turns.may_ask(HERE, message)

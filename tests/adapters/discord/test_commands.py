@@ -14,7 +14,7 @@ from adapters.discord.interactions.ask_commands import AskCommands
 from adapters.discord.interactions.command_tree import CommandTree
 from adapters.discord.interactions.footnote_commands import FootnoteCommands
 from adapters.discord.kb.commands import KbGroup
-from adapters.discord.kb.options import MOST_OPTIONS
+from adapters.discord.kb.options import MOST_OPTIONS, kb_commands
 
 DOCS = Path(__file__).parents[3] / "docs"
 SUBCOMMANDS = (1, 2)  # a subcommand, a group of them
@@ -25,7 +25,7 @@ def _tree() -> dict[str, Any]:
     nothing: Any = None  # to be registered they need nobody
     kb = KbGroup(nothing, Mock(), nothing)
     footnote = FootnoteCommands(nothing, nothing)
-    every = [*AskCommands(nothing, nothing).commands(), footnote.group(), *kb.commands()]
+    every = [*AskCommands(nothing, nothing).commands(), footnote.group(), *kb_commands(kb)]
     commands = CommandTree(every, nothing, nothing)
     client = discord.Client(intents=discord.Intents.none())
     tree = app_commands.CommandTree(client)

@@ -10,7 +10,7 @@ from adapters.discord.preflight import invite, manifest
 TOKEN = base64.b64encode(b"123456789012345678").decode().rstrip("=") + ".abc.secret-part"
 
 
-def test_the_invite_link_asks_for_what_is_needed_and_nothing_that_mentions_or_manages() -> None:
+def test_the_invite_link_requests_only_the_permissions_needed() -> None:
     query = parse_qs(urlsplit(invite("123456789012345678")).query)
     asked = discord.Permissions(int(query["permissions"][0]))
     assert query["scope"] == ["bot applications.commands"]

@@ -9,9 +9,8 @@ from adapters.discord.outbound.forms import (
     SettingsChange,
     SettingsMenu,
     encode_setting,
-    read_languages,
     read_menu,
-    read_threshold,
+    read_typed,
 )
 from core.model.channel_settings import ChosenSettings, ReplyStyle
 from core.model.inquiry import CheckpointKind
@@ -103,12 +102,12 @@ def test_what_has_to_be_typed_opens_its_form() -> None:
 
 
 def test_what_is_typed_is_read() -> None:
-    assert read_languages("English, German ,").chosen.languages == ("English", "German")
-    assert read_languages(" ").chosen.languages == ()
-    assert read_threshold("0,85").chosen.auto_answer == 0.85
+    assert read_typed(FormKind.LANGUAGES, "English, German ,").chosen.languages == ("English", "German")
+    assert read_typed(FormKind.LANGUAGES, " ").chosen.languages == ()
+    assert read_typed(FormKind.CONFIDENCE, "0,85").chosen.auto_answer == 0.85
     for nonsense in ("", "very", "2"):
         with pytest.raises(ValueError, match="threshold"):
-            read_threshold(nonsense)
+            read_typed(FormKind.CONFIDENCE, nonsense)
 
 
 @pytest.mark.parametrize("profile", Profile)

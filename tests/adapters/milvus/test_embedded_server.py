@@ -111,7 +111,7 @@ async def test_a_second_process_sees_and_adds_to_the_same_passages(path: str) ->
         assert await index.count() == 2
 
 
-async def test_nothing_is_written_to_the_terminal_or_to_the_temporary_folder_and_nothing_is_left_running(
+async def test_leaves_no_output_no_temporary_files_and_no_process(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -141,7 +141,7 @@ async def test_when_the_serving_process_is_killed_another_takes_over_with_every_
             assert await index.count() == 2
 
 
-async def test_when_the_serving_process_leaves_of_two_that_shared_one_takes_over_and_both_go_on(path: str) -> None:
+async def test_another_process_takes_over_when_the_serving_one_ends(path: str) -> None:
     serving = opened(path)
     await serving.open()
     async with another(path) as other, opened(path) as mine:

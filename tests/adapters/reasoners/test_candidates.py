@@ -58,7 +58,7 @@ def test_a_passage_that_only_words_found_is_taken_for_as_far_as_the_farthest() -
     assert compared(most_promising(items, worded))[-1] == 3
 
 
-def test_of_long_passages_only_the_first_by_words_are_compared_and_more_of_those_found_first() -> None:
+def test_embeds_few_sentences_of_long_passages_and_more_of_the_top_hits() -> None:
     text = " ".join(f"The lift has {number} doors." for number in range(10))
     items = library(*[text] * 6).items_found()
     of_first = [*weights.UNITS_OF_FIRST, weights.UNITS_OF_PASSAGE, weights.UNITS_OF_PASSAGE]

@@ -398,7 +398,7 @@ async def test_what_follows_and_looks_back_is_quoted_with_a_sentence(reasoner: E
     assert "Ring the fitter" not in text
 
 
-async def test_a_short_paragraph_is_quoted_whole_where_the_best_sentence_lacks_what_is_asked(
+async def test_quotes_a_short_paragraph_whole_if_its_best_sentence_lacks_a_query_term(
     reasoner: ExtractiveReasoner,
 ) -> None:
     leave = "Leave of office staff: 28 days. What is left lapses on 31 March."
@@ -425,9 +425,7 @@ async def test_a_sentence_that_has_the_figure_stands_alone(reasoner: ExtractiveR
         ("**Owner:** Ann Lee. Changed in May.", "", "**Owner:** Ann Lee"),
     ],
 )
-def test_a_heading_at_the_beginning_of_its_paragraph_stands_over_all_of_its_sentences(
-    text: str, under: str, first: str
-) -> None:
+def test_a_heading_at_the_start_of_a_paragraph_applies_to_all_its_sentences(text: str, under: str, first: str) -> None:
     found = units(text)
     assert found[0].text.startswith(first)
     assert [unit.under for unit in found] == [under] * 2

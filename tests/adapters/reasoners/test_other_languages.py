@@ -94,7 +94,7 @@ def test_each_word_is_searched_for_as_all_that_may_be_meant_by_it() -> None:
     assert foreign_words_of("Zqx-7?", "de") == ""
 
 
-def test_a_document_in_german_that_is_named_is_searched_in_german_though_something_answers() -> None:
+def test_searches_a_named_german_document_in_german_even_if_another_one_answers() -> None:
     found = library(Am_Seehaus=GERMAN, Depot=ENGLISH)
     asked = after_one_search("who keeps the waiting list at Seehaus?", found, grade=9)
     (action,) = in_their_words(asked, asked.library.relevant(5))

@@ -79,7 +79,7 @@ async def test_the_most_likely_are_read_and_more_only_where_none_of_them_is_clea
     assert {text_of(one) for one in ranked[:read]} == set(reader.asked)
 
 
-async def test_of_what_a_later_search_finds_nothing_is_read_that_is_less_likely_than_what_was_found_before() -> None:
+async def test_reads_no_later_hit_that_is_less_likely_than_the_earlier_ones() -> None:
     likely = [f"Plan {number} has room for nine. Plan {number} seats nine at a table." for number in range(15)]
     *found, last = library(*likely, "The garden opens in May. The garden is watered twice.").items_found()
     later = replace(last, query="the garden")
@@ -101,7 +101,7 @@ async def test_a_question_in_the_documents_other_language_is_read_in_english_as_
     assert "Refunds: The plan Studio has place for nine people." in reader.asked
 
 
-async def test_a_question_in_another_language_than_the_documents_is_read_as_it_was_translated() -> None:
+async def test_reads_the_translated_question_if_the_documents_are_in_another_language() -> None:
     reader = Reader()
     await weighed(reader, GERMAN, STUDIO)
     assert reader.questions == {"how many people fit in the plan Studio?"}
@@ -145,7 +145,7 @@ async def test_a_follow_up_is_read_as_it_was_typed_too() -> None:
     assert right.units[0].odds > wrong.units[0].odds + DOUBTED
 
 
-async def test_what_a_person_typed_reaches_the_reader_with_the_question_that_was_made_of_it() -> None:
+async def test_the_reader_gets_the_typed_question_and_the_rewritten_one() -> None:
     plan = Investigate("How many washes does the power survive?", ("How many washes does the power survive?",))
     asked = inquiry("How many washes does it survive?", plan=plan)
     assert not leaning_of(asked).typed

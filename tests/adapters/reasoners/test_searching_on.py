@@ -55,7 +55,7 @@ async def test_where_nothing_was_good_the_names_of_what_came_near_are_followed()
     assert any("Shawn Levy" in query for query in queries(await decided(BORN, found(DIRECTED, "Free Guy", 2), BORN)))
 
 
-async def test_where_nothing_was_good_and_nothing_is_named_the_same_is_not_searched_in_fewer_words() -> None:
+async def test_does_not_search_again_in_fewer_words_without_a_good_hit_or_a_name() -> None:
     assert queries(await decided("How long is the canteen open?", found("Soup.", "Menu", 1))) == []
 
 

@@ -145,7 +145,7 @@ async def actions_after(*searched: str, question: str = "how long is the tiket f
     return [action.query for action in actions if isinstance(action, SearchKnowledge)]
 
 
-async def test_it_is_searched_for_again_once_and_never_so_often_that_a_person_would_be_asked() -> None:
+async def test_searches_once_with_corrected_spelling_and_never_again() -> None:
     meant = "how long is the ticket for the hospice good"
     assert await actions_after() == [meant]
     assert await actions_after(meant) == []

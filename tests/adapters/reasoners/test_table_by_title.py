@@ -32,7 +32,7 @@ def evidence(*tables: tuple[str, str]) -> list[Evidence]:
     ]
 
 
-def test_a_table_called_sites_has_a_site_in_each_row_and_comes_before_one_that_speaks_of_sites() -> None:
+def test_a_table_titled_sites_ranks_above_a_table_that_mentions_sites() -> None:
     question = "how many sites are there"
     found = compute_answer(question, aggregation_of(question), evidence(("Hire at the sites", HIRE), ("sites", SITES)))
     assert found is not None

@@ -184,9 +184,7 @@ def test_the_newest_version_is_meant_unless_the_question_says_otherwise(question
         ("how long were they valid back then?", 1),
     ],
 )
-def test_an_edition_is_known_by_the_number_in_its_head_and_by_the_year_until_which_it_held(
-    question: str, meant: int
-) -> None:
+def test_recognizes_an_edition_by_the_number_in_its_header_or_its_year(question: str, meant: int) -> None:
     old = found(1, "Edition 6, in force from 1 January 2024.", "Conditions of carriage", dated="2024-01-01")
     new = found(
         2, "Edition 7, in force from 1 January 2026. Not edition 6.", "Conditions of carriage", dated="2026-01-01"
@@ -222,7 +220,7 @@ def test_titles_tell_which_version_is_the_newer_one_where_no_dates_do(older: str
     assert [item.id for item in pool if other_version("rate limit of booking", item, pool)] == [1]
 
 
-def test_the_title_says_which_version_it_is_though_the_head_names_the_one_that_replaced_it() -> None:
+def test_the_version_in_the_title_wins_over_the_replacement_named_in_the_header() -> None:
     old = found(1, "Replaced by version 2 on 4 November.", "Booking API, version 1 (superseded)", dated="2024-11-04")
     new = found(2, "120 requests a minute.", "Booking API, version 2", dated="2025-02-01")
     assert [item.id for item in (old, new) if other_version("rate limit of version 1", item, [old, new])] == [2]

@@ -42,7 +42,7 @@ async def test_a_home_is_gone_with_the_measurement(around: Path) -> None:
     assert not list(around.iterdir())
 
 
-async def test_a_home_that_is_in_use_is_not_swept_and_a_folder_of_somebody_elses_is_not_either(around: Path) -> None:
+async def test_does_not_sweep_a_home_in_use_or_a_folder_of_another_user(around: Path) -> None:
     (around / "footnote-eval-other").mkdir()
     async with temporary_home(around) as home, temporary_home(around) as second:
         assert not await sweep(around)

@@ -864,9 +864,7 @@ class TestCheckpoints:
         harness.script.enqueue("understand", AskBack("Is the launch at evil-login.example revoked?"))
         assert (await harness.asks("Wie viele Tage sind es?", thread="u")).text == "Was genau meinst du?"
 
-    async def test_readings_in_other_languages_are_told_by_their_words_and_not_by_their_capitals(
-        self, stage: Stage
-    ) -> None:
+    async def test_offers_readings_in_other_languages_by_their_words_and_not_their_capitals(self, stage: Stage) -> None:
         harness = stage()
         await harness.knows("Die Frist im Arbeitsvertrag beträgt vier Wochen.", title="Arbeitsvertrag")
         readings = ("Wie lange ist die Frist für Angestellte?", "Zahlen Sie 900 Euro?", "合同的期限？")

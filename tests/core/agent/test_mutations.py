@@ -25,7 +25,7 @@ async def test_a_true_sentence_stays() -> None:
     assert sum(shown) >= 0.95 * len(shown)
 
 
-async def test_a_true_sentence_in_other_words_mostly_stays_where_the_checker_is_not_believed() -> None:
+async def test_strikes_few_true_paraphrases_if_the_checker_is_not_trusted() -> None:
     true = [one for one in planted(random.Random(11)) if one.kind == "heading"][:60]
     chance = random.Random(11)
     struck = [await true_is_struck(one, chance, believed=False) for one in true]

@@ -161,7 +161,7 @@ def _cited(own: str | None = None, *allowed: str) -> SourceLinks:
     return SourceLinks(clickable(found, own, frozenset(allowed)), (HANDBOOK,), found)
 
 
-def test_finds_addresses_word_for_word_and_none_that_names_a_user_or_is_to_be_filled_in() -> None:
+def test_finds_literal_addresses_without_userinfo_or_placeholders() -> None:
     assert addresses_in(HANDBOOK) == {
         "https://forms.acme.example/absence?team=hr&v=2",
         "https://wiki.acme.example/leave",

@@ -30,7 +30,7 @@ def _searched(query: str, *, new: int, note: str = "", sources: tuple[str, ...] 
     return TracedEvent(0.0, found)
 
 
-def test_what_was_searched_is_told_in_whole_sentences_and_without_numbers_of_evidence() -> None:
+def test_explains_searches_in_whole_sentences_without_evidence_numbers() -> None:
     told = explanation_steps(
         [
             _searched("leave", new=1),

@@ -53,7 +53,7 @@ def test_code_and_links_are_in_no_other_language_for_what_they_repeat(text: str)
     assert language_of(text) == "en"
 
 
-async def test_a_german_question_about_english_documents_is_refused_in_german_with_a_remedy() -> None:
+async def test_refuses_a_german_question_about_english_documents_in_german_with_a_remedy() -> None:
     harness = Harness(ExtractiveReasoner(HashingEncoder()))
     await harness.knows("The office has a bicycle room and the refunds are paid within 14 days.")
     told = await harness.asks("Welche Quastenflosser hat die Steuerbordkoje?")

@@ -20,7 +20,7 @@ def test_where_nothing_else_was_said_whoever_reads_there_sees_it(settings: Chann
 
 
 @pytest.mark.parametrize("settings", [PRIVATE, None])
-def test_where_answers_are_private_or_nobody_can_tell_in_time_the_asker_alone_sees_it(
+def test_only_the_asker_sees_an_answer_if_the_channel_is_private_or_unknown(
     settings: ChannelSettings | None,
 ) -> None:
     assert answer_visibility(settings, direct=False) is AnswerVisibility.ASKER

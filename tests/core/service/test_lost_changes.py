@@ -104,7 +104,7 @@ async def test_unfinished_jobs_and_schedules_bring_nothing_back_that_was_removed
     assert await before.jobs.find_canceller("j1") == "footnote"
 
 
-async def test_a_loss_while_a_process_runs_is_noticed_by_its_next_look_and_by_its_next_change(
+async def test_notices_a_loss_while_running_at_the_next_check_or_change(
     process: Process, blobs: InProcessBlobStore
 ) -> None:
     before = copy.deepcopy(process.redis.catalog)

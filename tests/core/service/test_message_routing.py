@@ -303,7 +303,7 @@ def test_a_question_in_a_channel_that_is_put_to_somebody_is_left_alone() -> None
     assert route("could you look at this?", UNASKED, mentions_others=True) is MessageRoute.KEEP_QUIET
 
 
-def test_a_new_post_is_answered_where_an_admin_wants_that_whether_or_not_it_is_a_question() -> None:
+def test_answers_every_new_post_if_an_admin_chose_that() -> None:
     post = MessageFacts("My refund has not come", opens_post=True)
     assert route_message(post).route is MessageRoute.KEEP_QUIET
     assert route(post.text, post, answers_posts=True) is MessageRoute.ANSWER

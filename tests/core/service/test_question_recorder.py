@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from core.model.answer import Outcome
 from core.model.conversation import Audience
 from core.model.inquiry import Insufficient, Reply
-from core.ports.question_log import LoggedQuestion
+from core.ports.usage import LoggedQuestion
 from tests.core.harness import ALICE, Harness
 
 REFUNDS = "Refunds are paid within 14 days."
@@ -87,7 +87,7 @@ async def test_small_talk_has_no_meaning_to_be_grouped_by() -> None:
     assert question.vector is None
 
 
-async def test_two_documents_that_an_answer_cites_and_that_disagree_are_logged_as_a_conflict() -> None:
+async def test_logs_a_conflict_if_two_cited_documents_disagree() -> None:
     harness = Harness()
     await harness.knows(REFUNDS, title="Refunds")
     await harness.knows("Refunds are paid within 30 days.", title="Payments")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adapters.discord.outbound.forms import read_limits
+from adapters.discord.outbound.forms import FormKind, read_typed
 from adapters.reasoners.openai import prompts
 from core.model.answer import Claim
 from core.model.channel_settings import (
@@ -94,11 +94,11 @@ def test_what_is_no_limit_chooses_none(typed: str) -> None:
 
 
 def test_limits_are_typed_as_three_numbers() -> None:
-    change = read_limits("20, 200;0.5")
+    change = read_typed(FormKind.LIMITS, "20, 200;0.5")
     assert change.apply(ChosenSettings()) == ChosenSettings(person_answers=20, channel_answers=200, channel_money=0.5)
     for typed in ("20", "20, x, 5", "1 2 3 4", ""):
         with pytest.raises(ValueError, match="three numbers"):
-            read_limits(typed)
+            read_typed(FormKind.LIMITS, typed)
 
 
 def test_a_day_ends_at_midnight_of_its_zone_also_where_clocks_change() -> None:

@@ -271,7 +271,7 @@ async def test_an_admin_sees_a_mirrored_base_only_where_they_may_read_it(harness
     assert [base.name for base in granted] == ["canary", "handbook"]
 
 
-async def test_where_others_read_along_a_refusal_leads_to_a_direct_message_whatever_was_asked(harness: Harness) -> None:
+async def test_a_refusal_before_others_always_points_to_a_direct_message(harness: Harness) -> None:
     harness.script.always("compose", "")
     way_on, questions = "ask me in a direct message", ("Who sings, and when?", "What does the moon weigh?")
     for question in questions:

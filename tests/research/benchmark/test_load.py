@@ -42,7 +42,7 @@ def test_what_is_asked_while_threads_begin_or_end_is_not_counted() -> None:
     assert PLAN.conversation_cases.stop - PLAN.counted_conversation_cases.stop == PLAN.threads
 
 
-def test_the_same_instant_and_going_on_are_rows_of_their_own_against_the_same_targets() -> None:
+def test_bursts_and_steady_load_have_separate_rows_with_the_same_targets() -> None:
     rows = rows_of(figures())
     for what, burst, going_on in (("first sign", "400 ms", "100 ms"), ("beyond", "500 ms", "125 ms")):
         at_once, later = row(rows, what, "same instant"), row(rows, what, "going on")

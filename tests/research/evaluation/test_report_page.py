@@ -67,7 +67,7 @@ def test_what_documents_and_people_say_is_text_on_the_page() -> None:
     assert "&lt;/div&gt;" in shown
 
 
-def test_a_curve_of_what_nothing_answers_is_drawn_only_where_there_is_such_a_question() -> None:
+def test_draws_the_abstention_curve_only_if_a_question_is_unanswerable() -> None:
     assert "nothing here answers" in page([measured()])
     alone = replace(measured(), foreign=0, agent=None)
     assert "nothing here answers" not in page([alone])
@@ -108,7 +108,7 @@ def test_a_baseline_of_another_set_is_refused(tmp_path: Path) -> None:
         worse_than(tmp_path / "b.json", [measured()])
 
 
-def test_questions_of_the_other_sets_are_foreign_and_the_samples_where_there_is_no_other() -> None:
+def test_foreign_questions_come_from_other_sets_or_else_from_the_samples() -> None:
     one = Dataset("one", (Query("q", "one?", {"d": 1}),), (CorpusDocument("d", "", "text"),))
     two = Dataset("two", (Query("q", "two?", {"d": 1}),), (CorpusDocument("d", "", "text"),))
     assert [query.text for query in foreign_to(one, [one, two])] == ["two?"]

@@ -30,8 +30,7 @@ from core.model.errors import Unavailable, first_of_ours
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
 from core.model.passage_units import UNIT_CHARACTERS, Unit, befores, in_context, texts_of_units, units
-from core.model.sentence_vectors import digest_of
-from core.ports.index import Encoder, PassageVectors
+from core.ports.index import Encoder, PassageVectors, digest_of
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")

@@ -69,7 +69,7 @@ def test_what_names_an_anchor_or_a_class_for_a_site_is_no_text() -> None:
     assert lines == ["# Limits", "Set `{#id}` {#id}", "## Of {braces}", "```", "{: kept }", "```"]
 
 
-def test_html_within_markdown_is_not_text_but_in_code_and_where_it_is_to_be_filled_in() -> None:
+def test_drops_html_tags_in_markdown_except_in_code_and_placeholders() -> None:
     page = (
         "# Keys\n\n<details>\n<summary>Where?</summary>\nIn <b>Settings</b>,<br>under `<br>` of <project-key>.\n"
         '</details>\n<img src="a.png"\n alt="x">\nIf 2 < 3 and 5 > 4.\n```\n<b>kept</b>\n```\n'
@@ -86,7 +86,7 @@ def test_html_within_markdown_is_not_text_but_in_code_and_where_it_is_to_be_fill
 ROWS = "<tr>\n<th>Plan</th>\n<th>Fee</th>\n</tr>\n\n<tr>\n    <td>Basic</td>\n    <td>**3**</td>\n</tr>"
 
 
-def test_a_table_of_html_within_markdown_is_a_table_and_what_is_below_keeps_its_lines() -> None:
+def test_reads_an_html_table_in_markdown_and_keeps_line_numbers_below_it() -> None:
     page = f"Fees:\n<table>\n{ROWS}\n</table>\nPaid monthly.\n\n<table><tr><td>a</td><td>b</td></tr></table>\n"
     [block] = read("fees.md", page.encode()).blocks
     lines = block.text.split("\n")
@@ -103,7 +103,7 @@ def test_a_table_of_html_within_rst_is_a_table_and_other_html_is_no_text() -> No
     ]
 
 
-def test_a_character_that_is_written_by_its_name_is_that_character_but_in_code_and_for_a_mark() -> None:
+def test_decodes_html_entities_in_markdown_except_in_code_and_table_pipes() -> None:
     source = (
         "# Moving &amp; copying\n\nPress &ldquo;Transfer&hellip;&rdquo;&nbsp;in 5&#8211;10 s:&#10;`a &amp;&amp; b`.\n"
         "\n| Key | Means |\n| --- | --- |\n| tag=&lt;value&gt; | a &#124; b |\n\n```\nx &lt; y\n```\n"

@@ -133,7 +133,7 @@ def test_an_odt_with_the_document_type_of_openoffice_is_read() -> None:
         (b"", "cp1252", "Störung behoben"),
     ],
 )
-def test_an_outlook_message_without_a_code_page_is_read_in_that_of_its_mail_or_locale(
+def test_an_outlook_message_without_a_code_page_uses_that_of_its_mail_or_locale(
     properties: bytes, encoding: str, text: str
 ) -> None:
     message = compound(

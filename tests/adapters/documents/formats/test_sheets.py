@@ -223,7 +223,7 @@ def test_commas_of_decimals_are_no_delimiters(table: str, row: str) -> None:
     assert row in text_of(read("prices.csv", table.encode()))
 
 
-def test_a_table_beside_another_that_begins_further_down_or_has_the_same_names_is_another() -> None:
+def test_separates_side_by_side_tables_that_start_lower_or_share_column_names() -> None:
     below: list[list[Any]] = [
         ["A", "B", None, None],
         [1, 2, None, None],

@@ -221,7 +221,7 @@ async def test_servers_that_fall_silent_keep_no_other_place_from_being_read(
 
 
 @pytest.mark.parametrize("kind", ["ftp", "smb", "webhdfs"])
-async def test_a_driver_that_looks_hosts_up_itself_reads_only_hosts_that_the_installation_names(kind: str) -> None:
+async def test_a_driver_that_resolves_hosts_itself_reads_only_configured_hosts(kind: str) -> None:
     with pytest.raises(FetchRefused, match="only where SOURCE_ADDRESSES names it"):
         await FsspecFileStores([f"{kind}://"]).read(f"{kind}://files.example/docs/a.md")
     with pytest.raises(FetchRefused, match="private"):

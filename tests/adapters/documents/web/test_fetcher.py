@@ -362,7 +362,7 @@ async def test_a_packed_sitemap_lists_the_pages() -> None:
     assert (await walked("/docs/sitemap.xml.gz", 10))[0] == ["/docs/a", "/docs/b", "/docs/deep/c"]
 
 
-async def test_a_sitemap_that_cannot_be_fetched_is_told_so_that_nobody_takes_the_walk_for_whole() -> None:
+async def test_reports_a_sitemap_that_could_not_be_fetched() -> None:
     maps = "".join(f"<sitemap><loc>/docs/{name}.xml</loc></sitemap>" for name in ("away", "there"))
     pages_there = {
         "/docs/sitemap.xml": f"<sitemapindex>{maps}</sitemapindex>",

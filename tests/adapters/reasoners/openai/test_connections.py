@@ -85,7 +85,7 @@ async def greeted(reasoner: OpenAIReasoner) -> object:
     return await reasoner.understand(inquiry("hi"), thread(), meter())
 
 
-async def test_a_connection_that_the_server_has_given_up_is_replaced_and_the_call_made_again() -> None:
+async def test_reconnects_and_retries_when_the_server_closed_the_connection() -> None:
     async with plain_server([whole(HELLO), hang_up], [whole(HELLO)]) as (url, came), opened(url) as reasoner:
         assert await greeted(reasoner) == Reply("Hello!")
         assert await greeted(reasoner) == Reply("Hello!")

@@ -222,9 +222,7 @@ async def test_an_endpoint_that_knows_no_length_is_cut_by_us(endpoint: ScriptedE
 
 
 @pytest.mark.parametrize("names_refusals", [True, False])
-async def test_an_endpoint_without_response_format_is_asked_without_it_and_that_is_remembered(
-    *, names_refusals: bool
-) -> None:
+async def test_remembers_that_an_endpoint_does_not_support_response_format(*, names_refusals: bool) -> None:
     server = ScriptedEndpoint(supports=FEATURES - {"response_format"}, names_refusals=names_refusals)
     async with server as endpoint, opened(endpoint) as reasoner:
         endpoint.answers_with(lambda _: SEARCH)
@@ -310,7 +308,7 @@ async def test_a_model_with_its_own_ideas_of_temperature_and_length_is_humoured(
         assert "temperature" not in endpoint.requests[-1].body
 
 
-async def test_a_request_that_is_refused_whatever_is_left_out_is_reported_and_nothing_remembered(
+async def test_a_request_refused_without_any_feature_marks_no_feature_as_unsupported(
     endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
 ) -> None:
     endpoint.answers_with(lambda _: Fails(400, "no"))
@@ -405,10 +403,10 @@ class Ledger(DailyBudget):
     def __init__(self) -> None:
         self.spent = 0.0
 
-    async def reserve(self, amount: float, account: Account = NOBODY) -> None:
-        pass
+    async def reserve(self, amount: float, account: Account = NOBODY) -> str:
+        return ""
 
-    async def settle(self, reserved: float, spent: float, account: Account = NOBODY) -> None:
+    async def settle(self, reserved: float, spent: float, account: Account = NOBODY, *, day: str) -> None:
         self.spent += spent
 
     async def spent_share(self) -> float:
@@ -416,7 +414,7 @@ class Ledger(DailyBudget):
 
 
 @pytest.mark.parametrize("given_up", [True, False])
-async def test_the_prompt_of_a_call_that_is_given_up_is_paid_from_the_day_and_that_of_a_refused_one_is_not(
+async def test_an_abandoned_call_counts_towards_the_daily_budget_a_refused_one_does_not(
     endpoint: ScriptedEndpoint, *, given_up: bool
 ) -> None:
     endpoint.hangs() if given_up else endpoint.fails(401)

@@ -137,7 +137,7 @@ def within(context: int) -> Callable[[RecordedRequest], Scripted]:
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["its context is set", "its context is learned"])
-async def test_room_to_think_is_taken_from_what_the_context_has_left_and_not_from_the_evidence(
+async def test_reasoning_tokens_come_from_unused_context_and_not_from_the_evidence(
     endpoint: ScriptedEndpoint, *, told: bool
 ) -> None:
     endpoint.answers_with(within(8_192))

@@ -190,7 +190,7 @@ async def test_whoever_grades_more_is_shown_what_counts_already(
     assert "ball of rock" not in request.user
 
 
-async def test_whether_it_suffices_is_asked_apart_of_several_batches_and_in_the_thorough_profile(
+async def test_decides_separately_after_several_batches_and_in_the_thorough_profile(
     endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
 ) -> None:
     endpoint.answers_with(lambda _: '{"grades": [], "enough": true}')

@@ -99,7 +99,7 @@ async def test_a_name_that_could_not_be_looked_up_is_asked_for_again(slack: Fake
     assert await access.directory.name(alice.id) == "alice"
 
 
-async def test_in_a_closed_channel_partners_read_only_chosen_open_bases_and_members_read_all(slack: FakeSlack) -> None:
+async def test_partners_in_a_closed_channel_read_only_the_chosen_open_bases(slack: FakeSlack) -> None:
     channel, alice, bob = slack.channel("general"), slack.person("alice"), slack.person("bob")
     channel.host_team = bob.user.home_team = "T0PARTNER"
     thread = ThreadKey("slack", slack.team_id, channel.id, "1.0")

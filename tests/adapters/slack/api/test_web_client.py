@@ -3,7 +3,7 @@
 from adapters.slack.api.web_client import RateLimiter
 
 
-def test_as_many_calls_of_a_method_fit_as_its_limit_says_and_others_are_not_held_back() -> None:
+def test_limits_each_method_separately() -> None:
     limiter = RateLimiter({"chat.update": 2}, window=3_600.0)
     assert [limiter.try_acquire("chat.update") for _ in range(3)] == [True, True, False]
     assert all(limiter.try_acquire("views.open") for _ in range(100))

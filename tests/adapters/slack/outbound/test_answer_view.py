@@ -2,70 +2,51 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 
 import pytest
 
-from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.answer_records import SlackQuestionState
 from adapters.slack.outbound.answer_renderer import SlackMessage
-from adapters.slack.outbound.answer_surface import STREAM_SECONDS, SlackQuestion, SlackSurface
+from adapters.slack.outbound.answer_surface import STREAM_SECONDS, SlackSurface
 from adapters.slack.outbound.answer_view import slack_answer_view
-from adapters.slack.outbound.messages import AgentSessions
-from core.model.channel_settings import ChannelSettings
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.conversation import Person, ThreadKey
-from core.model.incoming_events import ReplyMode
+from core.model.incoming_events import IncomingMessage, ReplyMode
 from core.ports.chat import PartKey
 from core.ports.platform import MessageState
 from core.service.delivery.delivery import AnswerDelivery
+from tests.core.harness import Harness, user_actions
 from tests.fakes.memory.message_state import InProcessMessageStateStore
-from tests.fakes.memory.stores import InProcessState
 from tests.fakes.slack import FakeSlack, Message, specs_are_here
 
 pytestmark = pytest.mark.skipif(not specs_are_here(), reason="Slack's method descriptions are not beside this checkout")
 
 
-@dataclass
 class Room:
     """The workspace of one question, and a worker that holds its thread under the first fence."""
 
-    slack: FakeSlack
-    web: WebClient
-    sessions: AgentSessions
-    state: InProcessState = field(default_factory=InProcessState)
+    def __init__(self, slack: FakeSlack) -> None:
+        harness = Harness()
+        self.slack, self.state = slack, harness.state
+        store = InProcessMessageStateStore(self.state)
+        self.workspace = SlackWorkspace.connect(slack.bot_token, slack.api_url, (), user_actions(harness), store)
 
-    async def bot_user_id(self) -> str:
-        return self.slack.bot_user_id
-
-    async def partner_notice(self, thread: ThreadKey) -> str:
-        return ""
-
-    async def keep_partners_mentioned(self, thread: ThreadKey) -> None:
-        raise NotImplementedError
-
-    async def name_of(self, user: str) -> str:
-        return user
-
-    async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        return ChannelSettings()
-
-    async def asked(self, root: Message | None = None) -> SlackQuestion:
+    async def asked(self, root: Message | None = None) -> IncomingMessage:
         alice = self.slack.person("alice")
         said = await alice.says("<@bot> how long do refunds take?", "general", thread=root)
         thread = ThreadKey("slack", self.slack.team_id, said.channel.id, root.ts if root else said.ts)
-        return SlackQuestion(thread, Person("slack:T/" + alice.id), said.ts, said.text, direct=False, private=False)
+        return IncomingMessage(said.ts, thread, said.text, Person("slack:T/" + alice.id))
 
-    def surface(self, question: SlackQuestion) -> SlackSurface:
-        return SlackSurface(self, question, question.ts, "trace", InProcessMessageStateStore(self.state))
+    def surface(self, question: IncomingMessage) -> SlackSurface:
+        return SlackSurface(self.workspace, question, question.id, "trace", self.workspace.message_states)
 
-    async def opened(self, question: SlackQuestion | None = None) -> AnswerDelivery[SlackMessage]:
+    async def opened(self, question: IncomingMessage | None = None) -> AnswerDelivery[SlackMessage]:
         question = question or await self.asked()
-        thread = question.thread
-        self.state.fences[str(thread)] = 1
-        kept = SlackQuestionState(thread=thread, message=question.ts, asker="slack:T/U")
-        message_state = MessageState(InProcessMessageStateStore(self.state), kept, 1)
-        view = slack_answer_view(self, question, message_state, "trace")
+        self.state.fences[str(question.thread)] = 1
+        kept = SlackQuestionState(thread=question.thread, message=question.id, asker="slack:T/U")
+        message_state = MessageState(self.workspace.message_states, kept, 1)
+        view = slack_answer_view(self.workspace, question, message_state, "trace")
         await view.open()
         return view
 
@@ -73,9 +54,9 @@ class Room:
 @pytest.fixture
 async def room() -> AsyncIterator[Room]:
     async with FakeSlack() as slack:
-        web = WebClient(slack.bot_token, slack.api_url)
-        yield Room(slack, web, AgentSessions(web))
-        await web.close()
+        room = Room(slack)
+        yield room
+        await room.workspace.web.close()
 
 
 async def test_what_waits_to_be_sent_is_sent_no_more_once_the_view_is_closed(room: Room) -> None:
@@ -113,7 +94,7 @@ async def test_finds_a_stream_whose_start_was_not_kept(room: Room) -> None:
     assert await room.surface(question).find(room.surface(question).home, PartKey(0), ()) == stream.ts
 
 
-async def test_edits_finds_and_deletes_a_direct_message_where_no_direct_message_may_be_opened(room: Room) -> None:
+async def test_edits_finds_and_deletes_a_direct_message_without_reopening_the_channel(room: Room) -> None:
     room.slack.faults.fail("conversations.open", "missing_scope", times=None)
     surface = room.surface(await room.asked())
     place = await surface.next_place(ReplyMode.DIRECT)

@@ -1,6 +1,6 @@
 """Elements of modals within Slack's limits, and what admins read on the Home tab."""
 
-from adapters.slack.outbound.home_view import HomeContents, home
+from adapters.slack.listeners.home_tab import HomeContents, home
 from adapters.slack.outbound.views import MOST_OPTIONS, multi_select, select
 from core.model.answer import Outcome, UsageCounts
 from core.service.actions.user_actions import SystemStatus

@@ -12,7 +12,7 @@ from core.model.jobs import JobState
 from core.model.knowledge import KnowledgeBase
 from core.ports.index import Scope
 from core.ports.job_store import Proposal
-from core.ports.question_log import LoggedQuestion
+from core.ports.usage import LoggedQuestion
 from core.service.kb.commands import KbVerb
 from core.service.kb.results import (
     BaseList,
@@ -208,7 +208,7 @@ def waiting_in(result: KbResult) -> ProposalList:
     return listed
 
 
-async def test_a_proposal_is_shown_with_its_buttons_and_what_comes_of_one_above_those_that_are_left(room: Room) -> None:
+async def test_shows_the_outcome_of_a_proposal_above_the_remaining_ones(room: Room) -> None:
     await proposed(room, "Five working days.", "On Fridays.")
     listed = await room.says(KbVerb.PROPOSALS)
     first, second = waiting_in(listed).proposals
@@ -291,7 +291,7 @@ async def test_proposals_are_turned_page_by_page_also_after_one_is_decided(room:
     assert turned == first
 
 
-async def test_an_admin_is_told_at_the_next_command_that_something_waits_and_nobody_else_is(room: Room) -> None:
+async def test_only_an_admin_sees_a_reminder_of_waiting_proposals(room: Room) -> None:
     for verb in (KbVerb.LIST, KbVerb.STATUS):
         assert "to review" not in words(await room.says(verb))
     await proposed(room, "Five working days.", "On Fridays.")

@@ -100,7 +100,7 @@ async def test_removing_nothing_in_particular_is_refused(room: Room) -> None:
     assert await room.finds("refunds") == ["Refunds"]
 
 
-async def test_a_base_that_fills_every_search_can_be_removed_and_is_searched_for_afterwards(room: Room) -> None:
+async def test_removing_a_base_that_fills_every_search_is_verified_by_a_search(room: Room) -> None:
     text = "parcels gates and harbours " * 40
     sections = "".join(f"## Rule {n}\n\nRule {n} speaks of {text}.\n\n" for n in range(350))
     await room.adds(rules_md=f"# Rules\n\n{sections}")
@@ -162,7 +162,7 @@ async def test_what_is_restored_under_another_encoder_is_encoded_anew(room: Room
     assert other.asked == 2  # the passage, and its one sentence
 
 
-async def test_a_copy_of_the_time_before_sentences_had_vectors_is_encoded_as_it_is_put_back(room: Room) -> None:
+async def test_restoring_a_copy_without_sentence_vectors_encodes_it_again(room: Room) -> None:
     await room.adds(refunds_md="# Refunds\n\nThirty days.")
     (document,) = await room.catalog.documents(frozenset({"handbook"}))
     copy = await copy_passages(document, room.index, room.encoder)

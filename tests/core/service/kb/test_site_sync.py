@@ -46,7 +46,7 @@ def guide() -> Guide:
     return Guide(Room())
 
 
-async def test_a_page_that_nothing_leads_to_any_more_goes_at_the_second_sync_and_can_come_back(guide: Guide) -> None:
+async def test_removes_an_unlinked_page_at_the_second_sync_and_restores_it_if_relinked(guide: Guide) -> None:
     guide.has("a", "b", "c")
     assert (await guide.scheduled()).counts == {ItemState.ADDED: 4}
     guide.has("a", "b", "c", linked=("a", "b"))

@@ -1,10 +1,10 @@
 """One workspace as its listeners share it: the Web API client, its helpers, and core's use cases."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import structlog
 
@@ -47,13 +47,27 @@ class SlackWorkspace:
     user_actions: UserActions
     message_states: MessageStateStore
 
-    async def bot_user_id(self) -> str:
-        """Return our own user id."""
-        return (await self.directory.identity()).user
-
-    async def name_of(self, user: str) -> str:
-        """Return a person's display name."""
-        return await self.directory.name(user)
+    @classmethod
+    def connect(
+        cls,
+        bot_token: str,
+        api_url: str | None,
+        admin_users: Iterable[str],
+        user_actions: UserActions,
+        message_states: MessageStateStore,
+    ) -> Self:
+        """Return the workspace of this bot token. Nothing connects before the first call."""
+        web_client = WebClient(bot_token, api_url)
+        directory = Directory(web_client)
+        return cls(
+            web=web_client,
+            directory=directory,
+            access=ChannelAccess(directory, frozenset(admin_users), user_actions.settings.effective_settings),
+            messages=Messages(web_client),
+            sessions=AgentSessions(web_client),
+            user_actions=user_actions,
+            message_states=message_states,
+        )
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """Return the effective settings of this channel."""

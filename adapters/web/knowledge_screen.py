@@ -11,17 +11,17 @@ from typing import Any
 from aiohttp import web
 
 from adapters.web.access.forms import KIND, read_form
-from adapters.web.knowledge.result_lines import result_lines
-from adapters.web.knowledge.uploads import LARGEST, Upload
 from adapters.web.pages import Pages, wants_part
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
+from adapters.web.uploads import LARGEST, Upload
 from core.model.clock import Clock
 from core.model.document_content import FileContent
 from core.model.errors import DocumentRejected, NotFound
 from core.model.principals import EVERYONE
 from core.ports.access import Audit
-from core.ports.setup_guide import LocalFiles
+from core.ports.sources import LocalFiles
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
+from core.service.kb.job_cards import job_state, job_title
 from core.service.kb.results import (
     BaseDetails,
     BaseList,
@@ -29,12 +29,15 @@ from core.service.kb.results import (
     ConfirmationView,
     DocumentList,
     JobDetails,
+    KbOutcome,
     KbResult,
+    ProposalDecided,
     Refused,
     accepted_jobs,
     is_success,
 )
 from core.service.kb.service import KnowledgeService
+from core.service.kb.wording import outcome_lines
 
 SAMPLES = "samples"
 AUDITED = 200
@@ -224,3 +227,15 @@ def command_of(form: dict[str, str]) -> KbCommand:
 def _page(request: web.Request) -> int:
     given = request.query.get("page", "")
     return int(given) if given.isdecimal() and 0 < len(given) < 6 else 1
+
+
+def result_lines(result: KbResult) -> list[str]:
+    """Return the lines of an outcome; none for views, which have their own templates."""
+    outcome = result.outcome if isinstance(result, ProposalDecided) else result
+    return outcome_lines(outcome) if isinstance(outcome, KbOutcome) else []
+
+
+def told_with_jobs(result: KbResult) -> str:
+    """Return the result and its jobs in one paragraph, for places without job cards."""
+    jobs = [f"{job_title(job)}. {job_state(job)}" for job in accepted_jobs(result)]
+    return " ".join([*jobs, *result_lines(result)])
