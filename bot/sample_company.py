@@ -6,7 +6,6 @@ It answers only in the terminal, and only until someone adds a document of their
 from pathlib import Path
 
 from bot.settings import Settings
-from bot.stores import has_documents
 
 BASE = "samples"
 NOTICE = (
@@ -30,4 +29,8 @@ async def stands_in(settings: Settings) -> bool:
 
     Raises StoreUnavailable if the real catalog does not answer.
     """
-    return has_samples(settings) and not await has_documents(settings)
+    if not has_samples(settings):
+        return False
+    from bot.stores import has_documents
+
+    return not await has_documents(settings)

@@ -55,7 +55,7 @@ from core.service.actions.wording import EDITED_LATE, YOU_EDITED, ThreadMuted, o
 from core.service.delivery.delivery import AnswerDelivery
 from core.service.delivery.job_cards import look_after
 from core.service.delivery.pacing import LIMITS, PacingLimits
-from core.service.gaps.overview import GapOverview
+from core.service.gaps.digest import GapOverview
 from core.service.incoming import BackfillPlaces
 from core.service.kb.service import KnowledgeService
 from core.service.leases import pause
@@ -177,7 +177,7 @@ class SlackPlatform:
     def readiness_problem(self) -> str:
         """Return why the platform is not ready, or an empty string if it is."""
         if refusal := self.workspace.web.token_refusal:
-            return f"Slack refuses the token ({refusal}); footnote doctor says what to do"
+            return f"Slack rejected the token ({refusal}); footnote doctor says what to do"
         if self.workspace.directory.cached_identity is None:
             return "Slack has not answered yet"
         return "Socket Mode is not connected" if self._socket is not None and not self._socket.connected else ""

@@ -64,7 +64,7 @@ class LiveAnswer:
         """The current step, in one line."""
         running = [step.title for step in self.steps.values() if step.state is StepState.RUNNING]
         done = [step.title for step in self.steps.values()]
-        return (running or done or ["Looking at your question"])[-1]
+        return (running or done or ["Reading your question"])[-1]
 
 
 LOOK_SECONDS = 0.15  # between two reads of the store

@@ -156,8 +156,8 @@ class Company:
         await self.settings.write(PLACE, ChosenSettings(standing_answers=on))
 
     def check(self) -> AnswerCheck:
-        """Return the service that asks again."""
-        deps = self.harness.question_service._agent._deps
+        """What asks again."""
+        deps = self.harness.question_service.agent._deps
         return AnswerCheck(Agent(deps), self.harness.catalog, self.harness.index, self.clock)
 
     def process(self) -> StandingAnswers:
