@@ -121,7 +121,7 @@ def _is_on_topic(question: str, found: TableAnswer, evidence: Sequence[Evidence]
 
 
 def _of_table(question: str, asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
-    filtered = filter_rows(wanted, rows)
+    filtered: Sequence[Row] = filter_rows(wanted, rows)
     if asked.kind is Aggregate.COUNT:
         return count_rows(question, wanted, rows, filtered)
     filtered = of_kind(wanted, [row for row in filtered if not _TO_COME.fullmatch(row.cells[0])])
