@@ -47,5 +47,5 @@ async def fill(home: Path, vectors: Path | None = None) -> None:
     files = [(path, str(Path(source).relative_to("documents"))) for path, source in files_in([SAMPLES / "documents"])]
     async with open_footnote(settings) as footnote:
         if vectors is not None:
-            footnote.ingestor._encoder = KeptVectors(footnote.encoder, vectors)
+            footnote.ingestor.encoder = KeptVectors(footnote.encoder, vectors)
         await ingest_files(Console(quiet=True), footnote.knowledge_stack.ingest_client(), files, BASE)
