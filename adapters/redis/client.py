@@ -257,13 +257,8 @@ async def write_probe(client: Redis) -> None:
         await client.set(tagged_key("probe:write"), "1", ex=60)
 
 
-def _on_primaries(client: Redis) -> dict[str, Any]:
-    return {"target_nodes": RedisCluster.PRIMARIES} if is_cluster(client) else {}
-
-
-def is_cluster(client: Any) -> bool:
-    """Return whether the client talks to a Cluster, although it is typed as ``Redis`` everywhere else."""
-    return isinstance(client, RedisCluster)
+def _on_primaries(client: Any) -> dict[str, Any]:  # a Cluster is typed as ``Redis`` everywhere else
+    return {"target_nodes": RedisCluster.PRIMARIES} if isinstance(client, RedisCluster) else {}
 
 
 def _by_node(told: Any) -> list[dict[str, Any]]:

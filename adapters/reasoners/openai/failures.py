@@ -3,6 +3,7 @@
 It never repeats the endpoint's error text, because some endpoints include the API key.
 """
 
+import errno
 import re
 import socket
 import ssl
@@ -177,7 +178,7 @@ class Failures:
         if any(isinstance(one, ssl.SSLError) for one in chain) or any("Certificate" in name for name in named):
             remedy = "Check http or https in LLM_BASE_URL, and whether its certificate is trusted here."
             return self._unreachable_error("no secure connection (TLS)", remedy, ModelFailure.TLS)
-        if any(isinstance(one, ConnectionRefusedError) or _errno(one) == 111 for one in chain):
+        if any(isinstance(one, OSError) and one.errno == errno.ECONNREFUSED for one in chain):
             remedy = "Check the port in LLM_BASE_URL and that the server runs."
             return self._unreachable_error("the connection is refused", remedy, ModelFailure.CONNECTION)
         if any(isinstance(one, httpx2.UnsupportedProtocol) or "InvalidURL" in type(one).__name__ for one in chain):
@@ -194,10 +195,6 @@ class Failures:
 
     def _unreachable_error(self, why: str, remedy: str, kind: ModelFailure) -> ModelUnavailable:
         return ModelUnavailable(f"{self._at} cannot be reached: {why}.", remedy=remedy, kind=kind)
-
-
-def _errno(error: BaseException) -> int | None:
-    return getattr(error, "errno", None) if isinstance(error, OSError) else None
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
