@@ -165,12 +165,8 @@ def _parts(element: Any, depth: int) -> Iterator[str]:
 
 
 def _run(text: str) -> str:
-    return "".join(map(_symbol, text))
-
-
-def _symbol(sign: str) -> str:
-    written = _SYMBOLS.get(sign, sign)
-    return f"{written} " if written.startswith("\\") else written
+    written = (_SYMBOLS.get(sign, sign) for sign in text)
+    return "".join(f"{one} " if one.startswith("\\") else one for one in written)
 
 
 def _tidy(text: str) -> str:
