@@ -80,38 +80,37 @@ class RedisDailyBudget(DailyBudget):
         self._budget = budget
         self._take = client.register_script(_TAKE)
 
-    async def reserve(self, amount: float, account: Account = NOBODY) -> None:
-        """Reserve this amount of today's budgets. Raises ModelUnavailable."""
+    async def reserve(self, amount: float, account: Account = NOBODY) -> str:
+        """Reserve this amount of today's budgets; return the day. Raises ModelUnavailable."""
+        day = self._days.today()
         if fields := self._fields(account):
             async with bounded_call():
-                over = int(await self._take(keys=[self._today()], args=[f"{amount:.9f}", _TTL, *fields]))
+                over = int(await self._take(keys=[_budget_key(day)], args=[f"{amount:.9f}", _TTL, *fields]))
             if over:
                 whose = "This channel's budget" if fields[over - 3] else "The budget"
                 used = f"{whose} for the writing model is used up for today, until {self._days.end}."
                 raise ModelUnavailable(used, kind=ModelFailure.BUDGET)
+        return day
 
     async def spent_share(self) -> float:
         """Return the share of today's total budget that is spent or reserved, from 0 to 1."""
         if self._budget is None:
             return 0.0
         async with bounded_call():
-            spent = float(await self._client.hget(self._today(), _ALL) or 0.0)
+            spent = float(await self._client.hget(_budget_key(self._days.today()), _ALL) or 0.0)
         return spent / self._budget if self._budget else 1.0
 
-    async def settle(self, reserved: float, spent: float, account: Account = NOBODY) -> None:
-        """Release the reserved amount and record the spent one."""
+    async def settle(self, reserved: float, spent: float, account: Account = NOBODY, *, day: str) -> None:
+        """Release the reserved amount and record the spent one, on the day of the reservation."""
         if fields := self._fields(account):
             unlimited = [part for field in fields[::2] for part in (field, "")]
             async with bounded_call():
-                await self._take(keys=[self._today()], args=[f"{spent - reserved:.9f}", _TTL, *unlimited])
+                await self._take(keys=[_budget_key(day)], args=[f"{spent - reserved:.9f}", _TTL, *unlimited])
 
     def _fields(self, account: Account) -> list[str]:
         """Return each counted field, followed by its limit."""
         of_all = [] if self._budget is None else [_ALL, str(self._budget)]
         return [*of_all, account.place, str(account.daily)] if account.daily else of_all
-
-    def _today(self) -> str:
-        return tagged_key(f"spent:{self._days.today()}")
 
 
 class RedisAnswerCounts(AnswerCounts):
@@ -173,6 +172,10 @@ def _row(day: str, row: str, sums: dict[str, float]) -> UsageRow:
     place, base = json.loads(row)
     whole = {name: round(value) for name, value in sums.items() if name != "cost"}
     return UsageRow(day, place, base, cost=sums.get("cost", 0.0), **whole)
+
+
+def _budget_key(day: str) -> str:
+    return tagged_key(f"spent:{day}")
 
 
 def _usage_key(day: str) -> str:
