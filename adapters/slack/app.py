@@ -70,7 +70,7 @@ class SlackListeners:
         workspace, events, knowledge = self.workspace, self.event_listener, self.knowledge
         settings_form = ChannelSettingsForm(workspace)
         home_tab = HomeTab(workspace, settings_form, knowledge, self.gaps)
-        yield EventMiddleware(workspace.directory, events, home_tab, workspace.messages, self.background)
+        yield EventMiddleware(workspace, events, home_tab, self.background)
         yield CheckpointListeners(workspace)
         yield AnswerButtonListeners(workspace, events, knowledge)
         yield CommandListeners(workspace, settings_form, has_knowledge=knowledge is not None)

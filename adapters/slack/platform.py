@@ -28,8 +28,7 @@ from adapters.slack.outbound import blocks
 from adapters.slack.outbound.answer_records import SlackQuestionState
 from adapters.slack.outbound.answer_renderer import SlackMessage
 from adapters.slack.outbound.answer_view import slack_answer_view
-from adapters.slack.outbound.messages import SlackAnnouncements, SlackOffers
-from adapters.slack.outbound.notices import SlackNotices
+from adapters.slack.outbound.notices import SlackAnnouncements, SlackNotices, SlackOffers
 from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
@@ -97,7 +96,7 @@ class SlackPlatform:
         self.workspace = SlackWorkspace.connect(bot_token, api_url, admin_users, user_actions, message_states)
         self._context = ThreadContext(self.workspace.web, self.workspace.directory, parse)
         places = BackfillPlaces(message_states, PLATFORM)
-        event_listener = _event_listener(self.workspace, inbox, places, allowed_bots)
+        event_listener = EventListener(self.workspace, inbox, places, allowed_bots)
         self._look_back = LookBack(self.workspace.web, event_listener, places, self.tell)
         self._knowledge = SlackKnowledge(self.workspace, kb) if kb is not None else None
         self._background = BackgroundTasks()
@@ -197,9 +196,8 @@ class SlackPlatform:
         """Return the capabilities that jobs and announcements need."""
         capabilities = self._knowledge.capabilities() if self._knowledge is not None else PlatformCapabilities()
         workspace = self.workspace
-        announcements = SlackAnnouncements(workspace.web, workspace.directory, workspace.access, workspace.messages)
-        notices = SlackNotices(workspace.directory, workspace.access, workspace.messages)
-        offers = SlackOffers(workspace.messages)
+        announcements, offers = SlackAnnouncements(workspace), SlackOffers(workspace)
+        notices = SlackNotices(workspace)
         return replace(capabilities, announcements=announcements, offers=offers, notices=notices)
 
     # --- core.ports.platform.Platform
@@ -288,18 +286,3 @@ class SlackPlatform:
 def _check_listening(listens: bool, app_token: str | None, signing_secret: str | None) -> None:
     if listens and not app_token and not signing_secret:
         raise ConfigurationError(CANNOT_LISTEN, remedy="footnote manifest slack says where they come from.")
-
-
-def _event_listener(
-    workspace: SlackWorkspace, inbox: Inbox, places: BackfillPlaces, allowed_bots: Iterable[str]
-) -> EventListener:
-    return EventListener(
-        directory=workspace.directory,
-        inbox=inbox,
-        message_states=workspace.message_states,
-        places=places,
-        stop=workspace.stop,
-        settings=workspace.settings,
-        move=workspace.user_actions.settings.move,
-        allowed_bots=frozenset(allowed_bots),
-    )
