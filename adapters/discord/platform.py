@@ -80,6 +80,9 @@ class DiscordPlatform:
     ``now`` is the clock of the jobs, in seconds since the epoch.
     """
 
+    name = PLATFORM
+    question_state = DiscordQuestionState
+
     def __init__(
         self,
         *,
@@ -129,11 +132,6 @@ class DiscordPlatform:
         )
         group = KbGroup(kb, app, self._cards) if kb is not None else None
         self._interactions = Interactions(app, self._ordered_queue, group, dev_guild)
-
-    @property
-    def name(self) -> str:
-        """``discord``."""
-        return PLATFORM
 
     def client(self) -> FootnoteClient:
         """Return the connected client. Raises PlatformUnavailable before the first connection."""
@@ -227,11 +225,6 @@ class DiscordPlatform:
         self._connection.mark_serving()
 
     # --- core.ports.platform.Platform
-
-    @property
-    def question_state(self) -> type[DiscordQuestionState]:
-        """Return the type of the state that is stored for a question."""
-        return DiscordQuestionState
 
     def answer_view(
         self, incoming: Incoming, message_state: MessageState[DiscordQuestionState], trace_id: str

@@ -69,6 +69,9 @@ log = structlog.get_logger(__name__)
 class SlackPlatform:
     """``core.ports.platform.Platform`` for one workspace. It closes its connections on exit."""
 
+    name = PLATFORM
+    question_state = SlackQuestionState
+
     def __init__(
         self,
         *,
@@ -201,16 +204,6 @@ class SlackPlatform:
         return replace(capabilities, announcements=announcements, offers=offers, notices=notices)
 
     # --- core.ports.platform.Platform
-
-    @property
-    def name(self) -> str:
-        """Its name in thread keys."""
-        return PLATFORM
-
-    @property
-    def question_state(self) -> type[SlackQuestionState]:
-        """The state that it keeps for a question."""
-        return SlackQuestionState
 
     def answer_view(
         self, incoming: Incoming, message_state: MessageState[SlackQuestionState], trace_id: str

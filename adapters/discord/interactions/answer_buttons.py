@@ -142,12 +142,8 @@ class RatingButtons:
         turn = await self._app.user_actions.answers.read(
             shown.thread, trace_id, await self._app.channel_access.audience_of_interaction(interaction)
         )
-        await self._kb.correct(interaction, turn, answer, await self._link_to(shown))
+        await self._kb.correct(interaction, turn, answer, await answer_link(self._app, shown) or None)
         return None
-
-    async def _link_to(self, shown: AnsweredQuestion) -> str | None:
-        """Return a link to an answer that others can see, or None."""
-        return await answer_link(self._app, shown) or None
 
 
 class AnswerButtons:

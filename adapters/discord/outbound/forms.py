@@ -100,11 +100,6 @@ class SettingsChange:
     names: frozenset[str]
     chosen: ChosenSettings
 
-    @classmethod
-    def to_defaults(cls) -> Self:
-        """Return a change that resets every setting of the place."""
-        return cls(frozenset(one.name for one in fields(ChosenSettings)), ChosenSettings())
-
     def apply(self, before: ChosenSettings) -> ChosenSettings:
         """Return the place's chosen settings after this change."""
         return replace(before, **{name: getattr(self.chosen, name) for name in self.names})
@@ -172,7 +167,7 @@ def _read_other(values: Sequence[str]) -> SettingsChange | FormKind:
         if form in values:
             return form
     if MenuOption.DEFAULTS in values:
-        return SettingsChange.to_defaults()
+        return SettingsChange(frozenset(one.name for one in fields(ChosenSettings)), ChosenSettings())
     chosen = _settings_in(values)
     return SettingsChange(frozenset(chosen.to_mapping()), chosen)
 
