@@ -29,7 +29,7 @@ from adapters.discord.inbound.interactions import (
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_records import AnsweredQuestion, DiscordQuestionState
+from adapters.discord.outbound.answer_records import AnsweredTrace, DiscordQuestionState
 from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import AGAIN, Interaction, correct_button, offer_button
 from adapters.discord.outbound.forms import correction_form, reason_form
@@ -187,7 +187,7 @@ class AnswerButtons:
                     pass
 
     def _pressed(
-        self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str, action: AnswerButton
+        self, interaction: Interaction, shown: AnsweredTrace, trace_id: str, action: AnswerButton
     ) -> AnswerPress:
         async def place() -> Audience:
             if action is AnswerButton.SHARE:  # ``act`` has not acknowledged the press for sharing, so do it here
@@ -198,7 +198,7 @@ class AnswerButtons:
         return AnswerPress(shown.thread, trace_id, person_of(interaction.user), reader, place)
 
     async def _show_outcome(
-        self, interaction: Interaction, shown: AnsweredQuestion, outcome: PressResult, role: int
+        self, interaction: Interaction, shown: AnsweredTrace, outcome: PressResult, role: int
     ) -> None:
         match outcome:
             case Quotes(question, citations, withheld):
@@ -256,7 +256,7 @@ class AnswerButtons:
             muted = await toggle_notices(self._app.message_states, person_of(interaction.user))
             await tell(interaction, MUTED if muted else UNMUTED)
 
-    async def _role_to_call(self, interaction: Interaction, shown: AnsweredQuestion) -> int:
+    async def _role_to_call(self, interaction: Interaction, shown: AnsweredTrace) -> int:
         """Return the place's handoff role. Raises NotFound if there is none that we can mention."""
         role = handoff_role((await self._app.channel_access.settings(shown.thread)).handoff)
         if role is None or interaction.channel_id is None or interaction.guild_id is None:
@@ -265,7 +265,7 @@ class AnswerButtons:
             raise NotFound(NOBODY_TO_CALL, remedy=UNMENTIONABLE)
         return role
 
-    async def _call_role(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn, role: int) -> None:
+    async def _call_role(self, interaction: Interaction, shown: AnsweredTrace, turn: Turn, role: int) -> None:
         assert interaction.channel_id is not None
         link = interaction.message.jump_url if interaction.message is not None else ""
         text = f"{clip(interaction.user.display_name, 60)} would like a person to look at this:"
@@ -275,7 +275,7 @@ class AnswerButtons:
         solved = [offer_button(OfferAction.SOLVED, turn.trace_id)] if heard else []
         await self._app.messages.call_role(spot, role, text, link, key, *solved)
 
-    async def _post_shared(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> None:
+    async def _post_shared(self, interaction: Interaction, shown: AnsweredTrace, turn: Turn) -> None:
         """Post a private answer in the channel."""
         spot = await self._shared_at(interaction, shown, turn)
         if spot is None:
@@ -283,7 +283,7 @@ class AnswerButtons:
         for number, part in enumerate(_shared_views(turn, interaction.user.display_name)):
             await self._app.messages.post(spot, part, nonce(str(shown.thread), turn.trace_id, f"share-{number}"))
 
-    async def _shared_at(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> Spot | None:
+    async def _shared_at(self, interaction: Interaction, shown: AnsweredTrace, turn: Turn) -> Spot | None:
         """Return where a shared answer goes: below the answer, or in a thread on a question asked elsewhere."""
         if not shown.asked_at:
             return Spot(interaction.channel_id, interaction.guild_id) if interaction.channel_id is not None else None
