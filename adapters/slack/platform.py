@@ -95,7 +95,8 @@ class SlackPlatform:
         With ``listens`` False, the platform answers what another process received. It calls Slack, but Slack does not
         call it.
         """
-        _check_listening(listens, app_token, signing_secret)
+        if listens and not app_token and not signing_secret:
+            raise ConfigurationError(CANNOT_LISTEN, remedy="footnote manifest slack says where they come from.")
         self.workspace = SlackWorkspace.connect(bot_token, api_url, admin_users, user_actions, message_states)
         self._context = ThreadContext(self.workspace.web, self.workspace.directory, parse)
         places = BackfillPlaces(message_states, PLATFORM)
@@ -116,9 +117,7 @@ class SlackPlatform:
     # --- connection
 
     async def __aenter__(self) -> Self:
-        self._app = build_app(
-            self.workspace, self._listeners, bot_token=self._bot_token, signing_secret=self._signing_secret
-        )
+        self._app = build_app(self._listeners, bot_token=self._bot_token, signing_secret=self._signing_secret)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -274,8 +273,3 @@ class SlackPlatform:
         self, message: IncomingMessage, message_state: MessageState[SlackQuestionState], trace_id: str = ""
     ) -> AnswerDelivery[SlackMessage]:
         return slack_answer_view(self.workspace, message, message_state, trace_id, self._pacing_limits)
-
-
-def _check_listening(listens: bool, app_token: str | None, signing_secret: str | None) -> None:
-    if listens and not app_token and not signing_secret:
-        raise ConfigurationError(CANNOT_LISTEN, remedy="footnote manifest slack says where they come from.")

@@ -149,10 +149,6 @@ class SlackKnowledge:
             await self._replies.render_outcomes([await self._kb.proposals.propose(conversation, caller)], caller)
         )
 
-    async def keep_form(self, person: str) -> str:
-        """Return the id of a correction form for this person (a qualified id). It can be submitted once."""
-        return await self.kept_commands.keep(SlackKeptCommand(person=person))
-
     async def correct(self, thread: ThreadKey, user: str, trace_id: str, answer: str, shown: str) -> KbResult:
         """Propose the correct answer to this answer's question. ``shown`` is the message that shows the answer."""
         caller = await self._workspace.caller(thread, user)

@@ -19,7 +19,7 @@ from adapters.slack.inbound.event_listener import EventListener
 from adapters.slack.inbound.interactions import Ack, Body, Press, sender_of
 from adapters.slack.kb.forms import FORM_EXPIRED, FormResult
 from adapters.slack.kb.knowledge import SlackKnowledge
-from adapters.slack.kb.replies import outcome_text
+from adapters.slack.kb.replies import SlackKeptCommand, outcome_text
 from adapters.slack.listeners.support import form_listener, report_errors, show_in_modal
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.answer_records import SlackQuestionState
@@ -217,7 +217,8 @@ class AnswerButtonListeners:
         form = ReasonForm(press.thread.channel, press.thread.thread, trace_id)
         if self.knowledge is not None:
             shown = "" if press.ephemeral else press.message_ts
-            form = replace(form, shown=shown, form=await self.knowledge.keep_form(press.person_id))
+            kept = await self.knowledge.kept_commands.keep(SlackKeptCommand(person=press.person_id))
+            form = replace(form, shown=shown, form=kept)
         await self.workspace.open_view(press.trigger_id, views.reason(form, correctable=self.knowledge is not None))
 
     async def _announce(self, result: FormResult, user: str) -> None:

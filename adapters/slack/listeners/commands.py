@@ -172,7 +172,9 @@ class CommandListeners:
             case FootnoteVerb.FORGET:
                 return await self._forget(given, rest)
             case FootnoteVerb.SETTINGS:
-                return await self._open_settings(given)
+                view = await self.settings_form.view(given.place, given.user)
+                await self.workspace.open_view(given.trigger_id, view)
+                return ""
             case FootnoteVerb.HELP | "":
                 return "\n".join(map(mrkdwn, HELP))
             case _:
@@ -218,8 +220,3 @@ class CommandListeners:
         theirs = await message_states.read(LatestOfPerson(channel=given.place, asker=given.person.id))
         latest = theirs or await message_states.read(LatestInChannel(channel=given.place))
         return latest.thread if latest is not None else None
-
-    async def _open_settings(self, given: SlashCommand) -> str:
-        view = await self.settings_form.view(given.place, given.user)
-        await self.workspace.open_view(given.trigger_id, view)
-        return ""
