@@ -124,13 +124,12 @@ class WebClient:
 
         Raises RequestRefused, OutcomeUnknown, and PlatformUnavailable when the deadline passes.
         """
-        self._open()
-        assert self._with_retries is not None
+        client = self.client
         tries = _ATTEMPTS if _may_repeat(method, arguments) else 1
         async with _deadline(method, CALL_SECONDS):
             for left in reversed(range(tries)):
                 try:
-                    return await self._send(self._with_retries, method, arguments)
+                    return await self._send(client, method, arguments)
                 except OutcomeUnknown:
                     if not left:
                         raise

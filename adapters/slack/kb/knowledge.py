@@ -5,7 +5,6 @@ or form does is stored on our side (``KeptCommands``), never read from the paylo
 ``KnowledgeService`` needs of Slack: files, conversations and job cards.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import structlog
@@ -163,12 +162,10 @@ class SlackKnowledge:
         )
 
     async def announce(self, result: FormResult, user: str) -> None:
-        """Show what was accepted: a card for each job, and a note where the form was opened."""
-        if result.place is not None and result.results:
-            await self.tell(result.results, result.place, user)
-
-    async def tell(self, results: Sequence[KbResult], thread: ThreadKey, user: str) -> None:
-        """Show results of background work: privately where the person is, or else in their direct message."""
+        """Show what was accepted, privately where the form was opened, or else in the person's direct message."""
+        results, thread = result.results, result.place
+        if thread is None or not results:
+            return
         caller = await self._workspace.caller(thread, user)
         if len(results) == 1:
             shown = await self._replies.render(results[0], caller)

@@ -166,9 +166,9 @@ class CommandListeners:
             case FootnoteVerb.WHY:
                 return await self._why(given, rest)
             case FootnoteVerb.MUTE | FootnoteVerb.UNMUTE:
-                thread = await self._thread(given, rest)
-                muted = verb.casefold() == FootnoteVerb.MUTE
-                return await self._mute(thread, muted=muted) if thread else NO_THREAD
+                thread, muted = await self._thread(given, rest), verb.casefold() == FootnoteVerb.MUTE
+                outcome = await self.workspace.user_actions.memory.mute(thread, muted=muted)
+                return outcome_text(outcome, await self._link_to(thread))
             case FootnoteVerb.FORGET:
                 return await self._forget(given, rest)
             case FootnoteVerb.SETTINGS:
@@ -183,25 +183,17 @@ class CommandListeners:
 
     async def _why(self, given: SlashCommand, rest: str) -> str:
         thread = await self._thread(given, rest)
-        if thread is None:
-            return NO_THREAD
         settings = await self.workspace.settings(thread)
         visibility = answer_visibility(settings, direct=given.channel.startswith("D"))
         reader = await self.workspace.access.reader(thread, given.user)
         asker = given.person.id if visibility.for_asker_alone else ""
         return explanation_text(await self.workspace.user_actions.answers.explain(thread, reader, asker=asker))
 
-    async def _mute(self, thread: ThreadKey, *, muted: bool) -> str:
-        outcome = await self.workspace.user_actions.memory.mute(thread, muted=muted)
-        return outcome_text(outcome, await self._link_to(thread))
-
     async def _forget(self, given: SlashCommand, rest: str) -> str:
         memory = self.workspace.user_actions.memory
         if rest.strip().casefold() in {"me", "everything", "all"}:
             return outcome_text(await memory.forget_person(given.person))
         thread = await self._thread(given, rest)
-        if thread is None:
-            return NO_THREAD
         is_admin = await self.workspace.access.is_admin(given.user)
         outcome = await memory.forget_thread(thread, given.person, is_admin=is_admin)
         return outcome_text(outcome, await self._link_to(thread))
@@ -211,12 +203,16 @@ class CommandListeners:
         url = (await self.workspace.directory.identity()).url
         return link(thread_url(url, thread) if url else None, "that thread")
 
-    async def _thread(self, given: SlashCommand, rest: str) -> ThreadKey | None:
-        """Return the thread in the link, or else the one with this person's latest answer here."""
+    async def _thread(self, given: SlashCommand, rest: str) -> ThreadKey:
+        """Return the thread in the link, or else the one with this person's latest answer here. Raises NotFound."""
         channel, root = thread_named_in(rest)
-        if channel:  # this channel only: a person who can give a command here can read here
-            return ThreadKey(PLATFORM, given.team, channel, root) if channel == given.channel else None
+        if channel == given.channel:  # this channel only: a person who can give a command here can read here
+            return ThreadKey(PLATFORM, given.team, channel, root)
+        if channel:
+            raise NotFound(NO_THREAD)
         message_states = self.workspace.message_states
         theirs = await message_states.read(LatestOfPerson(channel=given.place, asker=given.person.id))
         latest = theirs or await message_states.read(LatestInChannel(channel=given.place))
-        return latest.thread if latest is not None else None
+        if latest is None or latest.thread is None:
+            raise NotFound(NO_THREAD)
+        return latest.thread

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from slack_bolt.app.async_app import AsyncApp
@@ -42,13 +41,10 @@ class ShortcutListeners:
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
             await ack()
             user = str(body["user"]["id"])
-            async with report_errors(partial(self._respond_text, respond, user)):
+            async with report_errors(lambda text: self._respond(respond, user, text_reply(text))):
                 await self._respond(respond, user, await work(body))
 
         return listener
-
-    async def _respond_text(self, respond: Ack, user: str, text: str) -> None:
-        await self._respond(respond, user, text_reply(text))
 
     async def _respond(self, respond: Ack, user: str, reply: KbReply) -> None:
         if reply.text:
