@@ -135,15 +135,14 @@ class RatingButtons:
         """Send the correction to the knowledge service, with the original question and a link to the answer."""
         shown = await find_answer(self._app.answer_index, trace_id)
         if self._kb is None:
-            return None
+            return
         if not answer:
-            return await tell(interaction, NO_ANSWER)
+            raise FootnoteError(NO_ANSWER)
         await acknowledge(interaction, alone=True)
         turn = await self._app.user_actions.answers.read(
             shown.thread, trace_id, await self._app.channel_access.audience_of_interaction(interaction)
         )
         await self._kb.correct(interaction, turn, answer, await answer_link(self._app, shown) or None)
-        return None
 
 
 class AnswerButtons:
