@@ -73,11 +73,10 @@ log = structlog.get_logger(__name__)
 class DiscordPlatform:
     """One application on Discord.
 
-    ``parse`` turns an attached file into text. ``kb`` manages knowledge; None disables ``/kb`` and *Add to knowledge
-    base*. ``allowed_bots`` are names or ids of bots that may ask in channels. ``dev_guild`` is the only server to
-    register commands in during development. ``api_url`` (with its version) and ``gateway_url`` name a proxy or a
-    compatible server. ``gateway_lease`` is the lease for the gateway connection, which one process has at a time.
-    ``now`` is the clock of the jobs, in seconds since the epoch.
+    ``parse`` turns an attached file into text. ``kb`` manages knowledge. ``allowed_bots`` are names or ids of bots that
+    may ask in channels. ``dev_guild`` is the only server to register commands in during development. ``api_url`` (with
+    its version) and ``gateway_url`` name a proxy or a compatible server. ``gateway_lease`` is the lease for the gateway
+    connection, which one process has at a time. ``now`` is the clock of the jobs, in seconds since the epoch.
     """
 
     name = PLATFORM
@@ -91,7 +90,7 @@ class DiscordPlatform:
         message_states: MessageStateStore,
         user_actions: UserActions,
         parse: Parse,
-        kb: KnowledgeService | None = None,
+        kb: KnowledgeService,
         dev_guild: str | None = None,
         allowed_bots: Collection[str] = (),
         api_url: str | None = None,
@@ -130,7 +129,7 @@ class DiscordPlatform:
             look_again=self._look_back.look_again,
             allowed_bots=allowed_bots,
         )
-        group = KbGroup(kb, app, self._cards) if kb is not None else None
+        group = KbGroup(kb, app, self._cards)
         self._interactions = Interactions(app, self._ordered_queue, group, dev_guild)
 
     def client(self) -> FootnoteClient:

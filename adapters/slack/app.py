@@ -42,13 +42,13 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SlackListeners:
-    """All listeners of one workspace. Those for ``knowledge`` and ``gaps`` are missing if these are None."""
+    """All listeners of one workspace."""
 
     workspace: SlackWorkspace
     event_listener: EventListener
     background: BackgroundTasks
-    knowledge: SlackKnowledge | None = None
-    gaps: GapOverview | None = None
+    knowledge: SlackKnowledge
+    gaps: GapOverview
 
     def register(self, app: AsyncApp) -> None:
         """Register all listeners. Acknowledge any other action or view, or Slack shows a warning."""
@@ -58,12 +58,11 @@ class SlackListeners:
         EventMiddleware(workspace, events, home_tab, self.background).register(app)
         CheckpointListeners(workspace).register(app)
         AnswerButtonListeners(workspace, events, knowledge).register(app)
-        CommandListeners(workspace, settings_form, has_knowledge=knowledge is not None).register(app)
+        CommandListeners(workspace, settings_form).register(app)
         settings_form.register(app)
         ShortcutListeners(workspace, events, knowledge).register(app)
         home_tab.register(app)
-        if knowledge is not None:
-            KnowledgeListeners(workspace, knowledge, home_tab).register(app)
+        KnowledgeListeners(workspace, knowledge, home_tab).register(app)
         app.action(re.compile(".*"))(_acknowledge)
         app.view(re.compile(".*"))(_acknowledge)
 

@@ -82,11 +82,11 @@ class SlackPlatform:
         message_states: MessageStateStore,
         user_actions: UserActions,
         parse: Parse,
+        kb: KnowledgeService,
+        gaps: GapOverview,
         api_url: str | None = None,
         admin_users: Iterable[str] = (),
         allowed_bots: Iterable[str] = (),
-        kb: KnowledgeService | None = None,
-        gaps: GapOverview | None = None,
         listens: bool = True,
         pacing_limits: PacingLimits = LIMITS,
     ) -> None:
@@ -102,7 +102,7 @@ class SlackPlatform:
         places = BackfillPlaces(message_states, PLATFORM)
         event_listener = EventListener(self.workspace, inbox, places, allowed_bots)
         self._look_back = LookBack(self.workspace.web, event_listener, places, self.tell)
-        self._knowledge = SlackKnowledge(self.workspace, kb) if kb is not None else None
+        self._knowledge = SlackKnowledge(self.workspace, kb)
         self._background = BackgroundTasks()
         self._listeners = SlackListeners(self.workspace, event_listener, self._background, self._knowledge, gaps)
         self._listens = listens
@@ -122,8 +122,7 @@ class SlackPlatform:
 
     async def __aexit__(self, *_: object) -> None:
         await self._background.close()
-        if self._knowledge is not None:
-            await self._knowledge.cards.close()
+        await self._knowledge.cards.close()
         await self.workspace.web.close()
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -133,8 +132,7 @@ class SlackPlatform:
             if self._listens:
                 us = await self.workspace.directory.identity()
                 self._background.start(self._look_back.keep_up(self._connections, us.team, stop))
-            if self._knowledge is not None:
-                self._background.start(look_after(self._knowledge.cards, stop))
+            self._background.start(look_after(self._knowledge.cards, stop))
             if self._socket is not None:
                 await self._socket.run(stop)
         await stop.wait()
@@ -196,11 +194,10 @@ class SlackPlatform:
 
     def capabilities(self) -> PlatformCapabilities:
         """Return the capabilities that jobs and announcements need."""
-        capabilities = self._knowledge.capabilities() if self._knowledge is not None else PlatformCapabilities()
         workspace = self.workspace
         announcements, offers = SlackAnnouncements(workspace), SlackOffers(workspace)
         notices = SlackNotices(workspace)
-        return replace(capabilities, announcements=announcements, offers=offers, notices=notices)
+        return replace(self._knowledge.capabilities(), announcements=announcements, offers=offers, notices=notices)
 
     # --- core.ports.platform.Platform
 

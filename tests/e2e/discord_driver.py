@@ -14,6 +14,7 @@ from core.ports.inbox import Inbox
 from core.ports.memory import Checkpoints
 from core.ports.message_state import MessageStateStore
 from core.service.actions.user_actions import UserActions
+from tests.core.service.kb.knowledge_room import Room
 from tests.e2e.driver import Running, Seen
 from tests.fakes.discord import FakeDiscord, Interaction, Message, Modal, Person
 
@@ -49,7 +50,7 @@ class DiscordDriver:
             inbox=inbox,
             message_states=message_states,
             user_actions=user_actions,
-            **more,
+            **{"kb": Room().kb_service} | more,
         )
         async with platform:
             yield platform

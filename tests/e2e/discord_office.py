@@ -20,6 +20,7 @@ from core.service.kb.service import KnowledgeService
 from core.service.message_handler import MessageHandler
 from core.service.workers import Worker
 from tests.core.harness import Harness
+from tests.core.service.kb.knowledge_room import Room
 from tests.e2e.discord_library import Library
 from tests.e2e.work_count import WorkCount
 from tests.fakes.discord import FakeDiscord
@@ -70,7 +71,7 @@ class Office:
         self.library = Library(self.harness, self.audit) if library else None
         own = InProcessProposalStore(self.harness.state)
         self.proposal_store = self.library.proposal_store if self.library is not None else own
-        self.kb = self.library.kb_service if self.library is not None else kb
+        self.kb = self.library.kb_service if self.library is not None else kb or Room().kb_service
         self.allowed_bots = allowed_bots
         self.dev_guild = str(discord.guild_id) if dev_guild else None
         self.platform: DiscordPlatform = self._platform()

@@ -77,9 +77,9 @@ NO_ANSWER = "That field was empty. Press the button again and write the right an
 
 
 class RatingButtons:
-    """Stores ratings, and sends corrections to the knowledge service. Without ``kb``, it asks for no correction."""
+    """Stores ratings, and sends corrections to the knowledge service."""
 
-    def __init__(self, app: DiscordApplication, kb: KbGroup | None) -> None:
+    def __init__(self, app: DiscordApplication, kb: KbGroup) -> None:
         self._app = app
         self._kb = kb
 
@@ -93,25 +93,18 @@ class RatingButtons:
             await respond(interaction.response.send_modal(reason_form(press.trace_id)))
 
     async def submit_reason(self, interaction: Interaction, trace_id: str, reason: str) -> None:
-        """Store why an answer did not help."""
+        """Store why an answer did not help, and offer to take the right answer."""
         shown = await find_answer(self._app.answer_index, trace_id)
         person = person_of(interaction.user)
         await self._app.user_actions.answers.rate(shown.thread, trace_id, person, helpful=False, reason=reason)
-        await self._offer_correction(interaction, trace_id)
-
-    async def _offer_correction(self, interaction: Interaction, trace_id: str) -> None:
-        """Thank the person, and offer to take the right answer."""
-        if self._kb is None:
-            return await tell(interaction, THANKS)
         offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(correct_button(trace_id)))
         await respond(interaction.response.send_message(view=offer, ephemeral=True, allowed_mentions=NOBODY))
-        return None
 
     async def decide_answer(self, interaction: Interaction, action: OfferAction, name: str) -> None:
         """Run the pressed action on a person's answer."""
         answers = self._app.user_actions.person_answers
         async with report_errors(interaction):
-            if answers is None or self._kb is None:
+            if answers is None:
                 raise NotFound(GONE)
             await acknowledge(interaction, alone=True)
             caller = await self._kb.caller(interaction)
@@ -134,8 +127,6 @@ class RatingButtons:
     async def submit_correction(self, interaction: Interaction, trace_id: str, answer: str) -> None:
         """Send the correction to the knowledge service, with the original question and a link to the answer."""
         shown = await find_answer(self._app.answer_index, trace_id)
-        if self._kb is None:
-            return
         if not answer:
             raise FootnoteError(NO_ANSWER)
         await acknowledge(interaction, alone=True)

@@ -4,7 +4,7 @@ Slack commands name no thread. They refer to the thread with the person's latest
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -17,7 +17,6 @@ from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import PLATFORM, person_id, thread_named_in, thread_url
 from adapters.slack.api.sanitizer import acknowledge
 from adapters.slack.inbound.interactions import Ack, Body, SlashCommand, sender_of
-from adapters.slack.kb.command_parser import KB
 from adapters.slack.listeners.support import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
 from adapters.slack.outbound import views
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
@@ -113,7 +112,6 @@ class ChannelSettingsForm:
 COMMAND = "/footnote"
 NO_THREAD = "I have not answered you in this channel yet. Add the link of a thread to the command."
 LONGEST_ECHO = 40  # characters of an unknown command that the reply repeats
-NO_KNOWLEDGE = "Knowledge bases are not managed from here."
 
 
 class FootnoteVerb(StrEnum):
@@ -129,35 +127,26 @@ class FootnoteVerb(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CommandListeners:
-    """Answers ``/footnote`` to the caller only, and ``/kb`` if there is no knowledge to manage."""
+    """Answers ``/footnote`` to the caller only."""
 
     workspace: SlackWorkspace
     settings_form: ChannelSettingsForm
-    has_knowledge: bool
 
     def register(self, app: AsyncApp) -> None:
-        """Register the commands by their names."""
-        app.command(COMMAND)(self._listener(self._answer))
-        if not self.has_knowledge:
-            app.command(KB)(self._listener(self._answer_without_knowledge))
+        """Register the command."""
+        app.command(COMMAND)(self._command)
 
-    def _listener(self, answer: Callable[[SlashCommand], Awaitable[str]]) -> Callable[..., Awaitable[None]]:
-        async def listener(ack: Ack, body: Body, respond: Ack) -> None:
-            await ack()
-            given = SlashCommand.of(body)
-            async with report_errors(partial(self._respond, respond, given.user)):
-                await self._respond(respond, given.user, await answer(given))
-
-        return listener
+    async def _command(self, ack: Ack, body: Body, respond: Ack) -> None:
+        await ack()
+        given = SlashCommand.of(body)
+        async with report_errors(partial(self._respond, respond, given.user)):
+            await self._respond(respond, given.user, await self._answer(given))
 
     async def _respond(self, respond: Ack, user: str, text: str) -> None:
         if text:
             # A block keeps a link to a thread clickable.
             shown = {"blocks": [section(text)]} if len(text) <= SECTION else {}
             await self.workspace.respond(respond, user, text=text, response_type="ephemeral", **shown)
-
-    async def _answer_without_knowledge(self, _: SlashCommand) -> str:
-        return NO_KNOWLEDGE
 
     async def _answer(self, given: SlashCommand) -> str:
         """Return the reply, or an empty string if a modal opened."""
