@@ -61,7 +61,7 @@ from core.service.delivery.job_cards import JobCards, look_after
 from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.incoming import BackfillPlaces
 from core.service.kb.service import KnowledgeService
-from core.service.leases import AlwaysLeader, LeaderLease
+from core.service.leases import LeaderLease
 
 CLOSE_SECONDS = 10.0
 CONNECT_SECONDS = 60.0  # how long a worker waits for the connection
@@ -91,18 +91,18 @@ class DiscordPlatform:
         user_actions: UserActions,
         parse: Parse,
         kb: KnowledgeService,
+        gateway_lease: LeaderLease,
         dev_guild: str | None = None,
         allowed_bots: Collection[str] = (),
         api_url: str | None = None,
         gateway_url: str | None = None,
-        gateway_lease: LeaderLease | None = None,
         manners: Manners = MANNERS,
         pacing_limits: PacingLimits = LIMITS,
         now: Callable[[], float] = time.time,
     ) -> None:
         configure_endpoints(api_url, gateway_url)
         self._parse = parse
-        self._connection = GatewayConnection(self._new_client, token, gateway_lease or AlwaysLeader())
+        self._connection = GatewayConnection(self._new_client, token, gateway_lease)
         self._identify_limiter = IdentifyLimiter(message_states)
         self._ordered_queue = OrderedQueue(inbox)
         app = DiscordApplication.new(

@@ -17,6 +17,7 @@ from core.service.actions.user_actions import UserActions
 from tests.core.service.kb.knowledge_room import Room
 from tests.e2e.driver import Running, Seen
 from tests.fakes.discord import FakeDiscord, Interaction, Message, Modal, Person
+from tests.fakes.memory.leader import AlwaysLeader
 
 PACE_SECONDS = 0.05  # the fake server has no limit unless a test sets one
 ADMINS = ("ada",)
@@ -42,6 +43,7 @@ class DiscordDriver:
         user_actions: UserActions,
         **more: Any,
     ) -> AsyncIterator[Running]:
+        given: dict[str, Any] = {"kb": Room().kb_service, "gateway_lease": AlwaysLeader(), **more}
         platform = DiscordPlatform(
             token=self.discord.token,
             api_url=self.discord.api_url,
@@ -50,7 +52,7 @@ class DiscordDriver:
             inbox=inbox,
             message_states=message_states,
             user_actions=user_actions,
-            **{"kb": Room().kb_service} | more,
+            **given,
         )
         async with platform:
             yield platform

@@ -25,6 +25,7 @@ from tests.e2e.discord_library import Library
 from tests.e2e.work_count import WorkCount
 from tests.fakes.discord import FakeDiscord
 from tests.fakes.memory.inbox import InProcessInbox
+from tests.fakes.memory.leader import AlwaysLeader
 from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.proposal_store import InProcessProposalStore
 from tests.fakes.memory.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
@@ -99,6 +100,7 @@ class Office:
             parse=parse,
             dev_guild=self.dev_guild,
             kb=self.kb,
+            gateway_lease=AlwaysLeader(),
             allowed_bots=self.allowed_bots,
             api_url=self.discord.api_url,
             gateway_url=self.discord.gateway_url,

@@ -43,6 +43,7 @@ class SlackDriver:
         **more: Any,
     ) -> AsyncIterator[Running]:
         socket = self.road == "socket"
+        given: dict[str, Any] = {"kb": Room().kb_service, "gaps": None, **more}
         platform = SlackPlatform(
             bot_token=self.slack.bot_token,
             app_token=self.slack.app_token if socket else None,
@@ -51,7 +52,7 @@ class SlackDriver:
             inbox=inbox,
             message_states=message_states,
             user_actions=user_actions,
-            **{"kb": Room().kb_service, "gaps": None} | more,
+            **given,
         )
         async with platform:
             app = web.Application()
