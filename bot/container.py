@@ -247,7 +247,7 @@ class Footnote(Stores):
 
     async def carry_over(self) -> None:
         """Back up an older version's data once, before this version uses it. Raises ConfigurationError."""
-        from adapters.backup.upgrade import back_up_older_data
+        from adapters.backup.backup import back_up_older_data
 
         if folder := await back_up_older_data(self.backup, self.settings.home):
             self.opening.notices.append(f"This data is of an older Footnote. It was backed up first, into {folder}.")

@@ -10,15 +10,14 @@ from adapters.documents.parser import SandboxedPagePictures
 from adapters.platform_plugin import ConnectedPlatform, PlatformDeps, reveal, split_names
 from adapters.redis.web_stores import RedisAnswerStream, RedisWebSessions
 from adapters.web.access.rules import AccessRules
-from adapters.web.ask.attached_texts import AttachedTexts
-from adapters.web.ask.conversations import Conversations
+from adapters.web.ask.conversations import AttachedTexts, Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.screen import AskScreen
 from adapters.web.ask.turn_views import TurnViews
 from adapters.web.connections_screen import ConnectionsScreen
 from adapters.web.gaps_screen import GapScreen
 from adapters.web.inspect_screen import InspectScreen
-from adapters.web.knowledge.screen import KnowledgeScreen
+from adapters.web.knowledge_screen import KnowledgeScreen
 from adapters.web.pages import Pages
 from adapters.web.platform import WebPlatform
 from adapters.web.setup_screen import SetupScreen
@@ -34,7 +33,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.document_content import FileContent
 from core.model.health import Check, Health
 from core.model.json_codec import from_json
-from core.service.gaps.overview import GapOverview
+from core.service.gaps.digest import GapOverview
 from core.service.help import ExampleQuestions
 
 DOCTOR_SECONDS = 90.0

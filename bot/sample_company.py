@@ -6,7 +6,6 @@ It answers only in the terminal, and only until someone adds a document of their
 from pathlib import Path
 
 from bot.settings import Settings
-from bot.stores import has_documents
 
 BASE = "samples"
 NOTICE = "Nothing of your own is indexed yet: this is the sample company. footnote ingest PATH changes that."
@@ -28,4 +27,8 @@ async def stands_in(settings: Settings) -> bool:
 
     Raises StoreUnavailable if the real catalog does not answer.
     """
-    return has_samples(settings) and not await has_documents(settings)
+    if not has_samples(settings):
+        return False
+    from bot.stores import has_documents
+
+    return not await has_documents(settings)

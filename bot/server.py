@@ -32,6 +32,7 @@ from bot.settings import Settings, load_settings
 from bot.signals import ending_signals
 from bot.store_checks import redis_memory_check
 from bot.supervision import LoopWatch, SupervisedPlatform
+from bot.terminal_socket import serve_terminal
 from core.model.errors import ConfigurationError, StoreUnavailable, first_of_ours
 from core.ports.platform import OffersKnowledge
 from core.service.actions.user_actions import MemoryControls
@@ -218,7 +219,7 @@ class _ServedPlatform:
         await jobs.run(stop)
 
     async def _warm_up(self) -> None:
-        """Wait for index and models, raising their errors. The optional reranker comes last."""
+        """Wait for index and models, raising their errors; the optional reranker is last. Then serve the terminal."""
         footnote = self._footnote
         await footnote.opened
         await footnote.opening.reach("files", lambda: self._stores.join(footnote.index.identity), remote=True)
@@ -226,6 +227,8 @@ class _ServedPlatform:
         if self._role.works:
             await footnote.reranker.open()
         freeze_loaded_objects()
+        if self._role.works:
+            await serve_terminal(footnote)
 
     async def _report(self) -> None:
         log.info("ready", passages=await self._footnote.index.count())

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adapters.milvus.collection_status import CollectionStatus
+from adapters.milvus.collection import CollectionStatus
 from bot.plugins import installed_platforms
 from bot.settings import Settings
 from core.ingestion.consistency import BRING_BACK, name_losses

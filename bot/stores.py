@@ -18,8 +18,7 @@ from adapters.files.blob_store import FolderBlobStore
 from adapters.redis.catalog import RedisCatalog
 from adapters.redis.client import connect
 from adapters.redis.embedded_server import EmbeddedValkey
-from adapters.redis.job_store import RedisJobStore
-from adapters.redis.kb_stores import RedisScheduleStore
+from adapters.redis.kb_stores import RedisJobStore, RedisScheduleStore
 from adapters.redis.memory import RedisMemory
 from adapters.redis.processes import RedisNamedLeases
 from adapters.redis.schema import check_schema
@@ -35,15 +34,14 @@ from core.service.lost_changes import LostChanges
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
-    from adapters.redis.checkpoints import RedisCheckpoints
     from adapters.redis.inbox import RedisInbox
+    from adapters.redis.memory import RedisCheckpoints
     from adapters.redis.message_state import RedisMessageStateStore
     from adapters.redis.question_log import RedisFeedbackStore
     from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
     from core.ports.inbox import NamedLeases, ProcessRegistry
     from core.ports.memory import Memory
-    from core.ports.question_log import QuestionLog
-    from core.ports.usage import TraceStore
+    from core.ports.usage import QuestionLog, TraceStore
 
 RETRY_SECONDS = (1.0, 2.0, 5.0)  # the last one repeats
 
@@ -125,14 +123,14 @@ class Stores:
     @cached_property
     def checkpoints(self) -> "RedisCheckpoints":
         """Parked inquiries."""
-        from adapters.redis.checkpoints import RedisCheckpoints
+        from adapters.redis.memory import RedisCheckpoints
 
         return RedisCheckpoints(self.redis)
 
     @cached_property
     def trace_store(self) -> "TraceStore":
         """Traces of runs, also exported if that is configured."""
-        from adapters.redis.trace_store import RedisTraceStore
+        from adapters.redis.usage import RedisTraceStore
 
         trace_store = RedisTraceStore(self.redis)
         if not self.settings.otel_exporter_otlp_endpoint:

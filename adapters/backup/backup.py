@@ -5,14 +5,19 @@ during the backup is stored in its old or new version, never in a mix.
 """
 
 import asyncio
+import fcntl
+import logging
+import os
+import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from redis.asyncio import Redis
 
-from adapters.backup.folder import MEMORY, PASSAGES, BackupReader, BackupWriter, Manifest
+from adapters.backup.folder import MANIFEST, MEMORY, PASSAGES, BackupReader, BackupWriter, Manifest
 from adapters.redis.client import bounded_call
 from adapters.redis.export import KeptKey, exported_keys, import_key, is_empty
 from adapters.redis.keys import CHANGES, tagged_key
@@ -158,3 +163,49 @@ async def _lines(reader: BackupReader, name: str) -> AsyncIterator[str]:
     lines = reader.lines(name)
     while (line := await asyncio.to_thread(next, lines, None)) is not None:
         yield line
+
+
+_LOOK_AGAIN = 0.5  # seconds between checks while another process makes it
+
+log = logging.getLogger(__name__)
+
+
+async def back_up_older_data(backup: Backup, home: Path) -> Path | None:
+    """Back up an older version's data and mark it as this version's; return the folder, or None without such data.
+
+    Raises ConfigurationError if the backup cannot be written; the data then stays the old version's.
+    """
+    if await check_schema(backup.redis) == SCHEMA:
+        return None
+    folder = home / "backups" / f"before-{version('footnote')}"
+    async with _alone(home / ".upgrade.lock"):
+        if await check_schema(backup.redis) == SCHEMA:  # another process has just done so
+            return None
+        log.warning("upgrade_backup_begins", extra={"folder": str(folder)})
+        if (folder / MANIFEST).exists():  # from an earlier upgrade, after which older data was restored
+            folder = folder.with_name(f"{folder.name}-{backup.clock.now():%Y%m%d-%H%M%S}")
+        try:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)  # left by an interrupted start
+            await backup.make(folder, lambda *_: None)
+        except ConfigurationError as error:
+            raise ConfigurationError(
+                f"The data of an older Footnote was not backed up before the upgrade: {error.args[0]}",
+                remedy="Make room, or run footnote backup with a folder on another disk; then start again.",
+            ) from error
+    return folder
+
+
+@asynccontextmanager
+async def _alone(file: Path) -> AsyncIterator[None]:
+    """Hold a lock among processes of this data directory; it is released when the process ends."""
+    descriptor = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                await asyncio.sleep(_LOOK_AGAIN)
+        yield
+    finally:
+        os.close(descriptor)

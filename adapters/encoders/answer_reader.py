@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
-from adapters.encoders.model_files import PACKAGED, ModelFiles, find_model, load_folder, log_warning
-from adapters.encoders.model_thread import run_model
+from adapters.encoders.model_files import PACKAGED, ModelFiles, find_model, load_folder, log_warning, run_model
 from adapters.encoders.text_encoder import computes_in_bfloat16, use_one_core
 from core.model.errors import ModelUnavailable, first_of_ours
 

@@ -1,8 +1,10 @@
-"""Lookup and quiet loading of sentence-transformers models: packaged, in a local folder, or on the hub.
+"""Models on this machine: lookup, quiet loading, and inference on a thread.
 
-torch and sentence-transformers are imported only when a model is loaded (together they take about 4 s).
+Models are packaged, in a local folder, or on the hub. torch and sentence-transformers are imported only when a model
+is loaded (together they take about 4 s).
 """
 
+import asyncio
 import errno
 import hashlib
 import importlib.util
@@ -13,6 +15,7 @@ import socket
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import escape
@@ -229,3 +232,14 @@ def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+async def run_model(thread: ThreadPoolExecutor, do: Callable[[], T], seconds: float, name: str) -> T:
+    """Return ``do()``. Raises ModelUnavailable after the timeout, and if torch fails."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncio.get_running_loop().run_in_executor(thread, do)
+    except TimeoutError as error:
+        raise ModelUnavailable(f"The model {name} took longer than {seconds:g} s.") from error
+    except RuntimeError as error:  # torch's errors, mostly out of memory
+        raise ModelUnavailable(f"The model {name} failed: {str(error).partition(chr(10))[0][:200]}.") from error

@@ -10,8 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
-from adapters.encoders.model_files import find_model, load, log_warning
-from adapters.encoders.model_thread import run_model
+from adapters.encoders.model_files import find_model, load, log_warning, run_model
 from core.model.errors import ModelUnavailable
 
 DEFAULT = "cross-encoder/ms-marco-MiniLM-L6-v2"

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cachetools import LRUCache
 
-from adapters.encoders.model_files import find_model, load, load_folder
-from adapters.encoders.model_thread import run_model
+from adapters.encoders.model_files import find_model, load, load_folder, run_model
 from core.model.errors import ModelUnavailable, first_of_ours
 
 if TYPE_CHECKING:
@@ -232,7 +231,7 @@ class SentenceTransformerEncoder:
     def _load_whole(self) -> Any:
         """Load in float32; the packaged model needs only torch, which imports faster than sentence-transformers."""
         if self._files.packaged:
-            from adapters.encoders.mean_pooling import MeanPoolingModel
+            from adapters.encoders.bert import MeanPoolingModel
 
             return load_folder(self._files, partial(MeanPoolingModel, window=self.window))
         from sentence_transformers import SentenceTransformer

@@ -14,8 +14,15 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import unquote
 
-from adapters.milvus.collection_record import CollectionRecord
-from adapters.milvus.collection_status import CollectionStatus, read_status
+from adapters.milvus.collection import (
+    INDEXED,
+    CollectionRecord,
+    CollectionStatus,
+    check_server,
+    create_collection,
+    create_indexes,
+    read_status,
+)
 from adapters.milvus.connection import MilvusConnection
 from adapters.milvus.dense_search import INDEXED_FROM, DenseSearch
 from adapters.milvus.rows import (
@@ -34,12 +41,10 @@ from adapters.milvus.rows import (
     to_row,
     within,
 )
-from adapters.milvus.schema import INDEXED, check_server, create_collection, create_indexes
 from core.model.errors import StoreUnavailable
 from core.model.knowledge import Passage
-from core.model.sentence_vectors import cosines_of_nearest
 from core.model.text import without_stopwords
-from core.ports.index import DenseAndBm25Hits, PassageVectors, Scope
+from core.ports.index import DenseAndBm25Hits, PassageVectors, Scope, cosines_of_nearest
 
 if TYPE_CHECKING:
     from core.ports.index import Vectors

@@ -18,8 +18,7 @@ from urllib.parse import unquote
 
 from core.model.errors import DocumentRejected
 from core.model.knowledge import Locator, Passage
-from core.model.sentence_vectors import SentenceVectors
-from core.ports.index import PassageVectors, Scope
+from core.ports.index import PassageVectors, Scope, SentenceVectors
 
 VARCHAR_BYTES = 65_535  # Milvus's limit, in bytes of UTF-8
 KEY_BYTES = 1_024

@@ -255,6 +255,8 @@ class FallbackReasoner:
     def _blame(self, meter: Meter, error: ModelUnavailable) -> None:
         """Keep the cause with the answer and for diagnosis; it is logged when it changes, what cannot change once."""
         meter.blame(str(error))
+        if error.kind is ModelFailure.BUDGET:  # our own limit, and no fault of the endpoint
+            return
         if str(error) != self._last_failure:
             self._last_failure = str(error)
             if str(error) not in self._lasting:

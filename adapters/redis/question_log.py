@@ -19,7 +19,7 @@ from adapters.redis.keys import (
 )
 from core.model.json_codec import from_json, to_json
 from core.ports.memory import Feedback, FeedbackStore
-from core.ports.question_log import LoggedQuestion, QuestionLog
+from core.ports.usage import LoggedQuestion, QuestionLog
 
 _KEYS = [QUESTIONS, QUESTIONS_ORDER, QUESTIONS_OWNERS, QUESTIONS_CORRECTED]
 _PAGE = 500

@@ -11,7 +11,7 @@ from adapters.web.access.guard import Guard
 from adapters.web.access.rules import AccessRules, audience_of
 from adapters.web.access.sign_in import HASHING, SignIn
 from adapters.web.ask.answer_view import AnswerStage, WebAnswerView, WebQuestionState
-from adapters.web.ask.attached_texts import attached_texts
+from adapters.web.ask.conversations import attached_texts
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.pages import Pages, static_file
 from adapters.web.routing import PLATFORM, Screen

@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adapters.terminal.output import print_json
+from adapters.terminal.output import print_json, say
 from bot.cli.runner import finish, open_to_read
 from core.model.profile import Profile
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.container import Footnote
-    from core.model.conversation import ThreadKey
+    from bot.terminal_socket import Request, RunningProcess
     from core.model.events import AgentEvent
 
 Kb = Annotated[str | None, typer.Option("--kb", help="Only this knowledge base.")]
@@ -41,28 +40,15 @@ def ask(
 
 async def _ask(question: str, kb: str | None, thread: str | None, profile: Profile | None, as_json: bool) -> int:
     import uuid
-    from dataclasses import replace
 
-    from adapters.terminal.console import SafeConsole
-    from adapters.terminal.operator import OPERATOR, terminal_thread
-    from core.model.conversation import Audience
-    from core.model.errors import NotFound
+    from bot.terminal_socket import TerminalQuestion
     from core.model.message_text import too_long
-    from core.service.question_service import Question
 
     if not question.strip():
         raise typer.BadParameter("The question is empty.")
     if refusal := too_long(question):
         raise typer.BadParameter(refusal)
-    async with open_to_read(SafeConsole(stderr=True)) as footnote:
-        bases = await footnote.only(kb)
-        policy = footnote.policy if profile is None else replace(footnote.policy, profile=profile)
-        key = terminal_thread(thread or uuid.uuid4().hex[:8])
-        asked = Question(question, key, OPERATOR, Audience(unrestricted=True), policy, bases)
-        try:
-            return await _show(footnote, footnote.question_service.ask(asked), key, as_json)
-        except NotFound as error:
-            raise typer.BadParameter(str(error)) from None
+    return await _answer(TerminalQuestion(question, thread or uuid.uuid4().hex[:8], kb, profile), as_json)
 
 
 def resume(
@@ -74,41 +60,51 @@ def resume(
     finish(_resume(checkpoint, choice, as_json))
 
 
-async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
+async def _resume(checkpoint: str, pressed: str, as_json: bool) -> int:
+    from bot.terminal_socket import TerminalChoice
+
+    return await _answer(TerminalChoice(checkpoint, pressed), as_json)
+
+
+async def _answer(request: "Request", as_json: bool) -> int:
+    """Answer in the process that serves this data directory, otherwise here. Return 0 unless it failed."""
     from adapters.terminal.console import SafeConsole
-    from adapters.terminal.operator import OPERATOR
-    from core.model.conversation import Audience
-    from core.model.errors import NotFound
-    from core.service.typed_choice import choices_of, match_typed_choice
+    from bot.terminal_socket import EVERYTHING, WrongCall, open_request
 
-    async with open_to_read(SafeConsole(stderr=True)) as footnote:
-        parked = await footnote.checkpoints.read(checkpoint_id)
-        if parked is None:
-            raise NotFound(f"There is no open checkpoint {checkpoint_id}.", remedy="It may have been answered already.")
-        understood = match_typed_choice(pressed, parked.checkpoint)
-        if understood is None:
-            there = choices_of(parked.checkpoint)
-            raise typer.BadParameter(f"There is no choice {pressed!r} here. There are: {there}.")
-        events = footnote.question_service.choose(
-            checkpoint_id,
-            understood.choice,
-            OPERATOR,
-            audience=Audience(unrestricted=True),
-            is_admin=True,
-        )
-        return await _show(footnote, events, parked.checkpoint.thread, as_json)
+    try:
+        if (running := await _running_process(request)) is not None:
+            return await _show(running.events(), as_json)
+        async with open_to_read(SafeConsole(stderr=True)) as footnote:
+            thread, events = await open_request(footnote, request)
+            code = await _show(events, as_json)
+            await footnote.question_service.reflect(thread, EVERYTHING)
+            return code
+    except WrongCall as error:
+        raise typer.BadParameter(str(error)) from None
 
 
-async def _show(
-    footnote: "Footnote", events: "AsyncGenerator[AgentEvent, None]", key: "ThreadKey", as_json: bool
-) -> int:
+async def _running_process(request: "Request") -> "RunningProcess | None":
+    from bot.sample_company import stands_in
+    from bot.settings import load_settings
+    from bot.terminal_socket import NOT_ANSWERING, ask_running_process
+
+    settings = load_settings()
+    if await stands_in(settings):
+        return None
+    try:
+        return await ask_running_process(settings.home, request, settings.answer_deadline)
+    except TimeoutError:
+        say(NOT_ANSWERING, err=True)
+        return None
+
+
+async def _show(events: "AsyncGenerator[AgentEvent, None]", as_json: bool) -> int:
     """Show one run, or print it as JSON. Return 0 unless it failed."""
     from contextlib import aclosing
 
     from adapters.terminal.answer_view import TerminalAnswerView
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.json_view import Recorder
-    from core.model.conversation import Audience
     from core.model.events import AgentFailed
     from core.service.event_presenter import EventPresenter
 
@@ -121,7 +117,6 @@ async def _show(
             await view.close()
     if isinstance(view, Recorder):
         print_json(view.result(final))
-    await footnote.question_service.reflect(key, Audience(unrestricted=True))
     return 1 if isinstance(final, AgentFailed) or final is None else 0
 
 

@@ -23,7 +23,7 @@ from core.ports.inbox import Lease
 from core.ports.memory import ParkedInquiry
 from core.ports.message_state import CancelReason
 from core.ports.platform import Platform
-from core.service.actions.questions import keep_chosen
+from core.service.actions.questions import free_chosen, keep_chosen
 from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, explanation_text, outcome_text
 from core.service.answer_run import (
     AWAY,
@@ -166,9 +166,14 @@ class _HeldDelivery:
         """Show the question's answer; if nobody asked us for one, only a certain answer."""
         trace_id = trace_of(self.lease)
         view = self.platform.answer_view(asked.message, asked.message_state, trace_id)
-        if not unasked and not await self._keep_typed_choice(asked.message, opened, trace_id):
-            await asked.settle_with(CHOICE_GONE)
-            return
+        typed = None if unasked else _typed_choice(asked.message, opened, trace_id)
+        card = None
+        if typed is not None and opened.parked is not None:
+            try:
+                card = await self._keep_typed(typed, opened.parked)
+            except NotFound:  # another choice was made first
+                await asked.settle_with(CHOICE_GONE)
+                return
         events = self._ask(asked, opened, trace_id, unasked=unasked)
         if unasked:
             certain = await self._certain(events, trace_id)
@@ -181,6 +186,8 @@ class _HeldDelivery:
                 await asked.settle_with(refusal)
             return
         await AnswerRun(asked, view, trace_id, opened.record, unasked=unasked).show(events)
+        if card is not None and await self.services.checkpoints.read(card.checkpoint) is not None:
+            await free_chosen(self.services.message_states, card)  # it failed before it took the checkpoint
 
     async def _limit_reached(self, message: IncomingMessage, opened: OpenThread, trace_id: str) -> str:
         """Count this answer once; return the message for its asker if today's limit is reached."""
@@ -191,17 +198,10 @@ class _HeldDelivery:
             return ""
         return await limits.refusal(message, (await self.platform.settings(message.thread)).policy.limits)
 
-    async def _keep_typed_choice(self, message: IncomingMessage, opened: OpenThread, trace_id: str) -> bool:
-        """Store a typed choice of the open card, as a button does; return False if another was made first."""
-        chosen = _typed_choice(message, opened, trace_id)
-        if chosen is None or opened.parked is None:
-            return True
-        card = opened.parked.checkpoint
-        try:
-            await keep_chosen(self.services.message_states, card.thread, card.id, chosen.label)
-        except NotFound:
-            return False
-        return True
+    async def _keep_typed(self, typed: Choice, parked: ParkedInquiry) -> CheckpointState:
+        """Store a typed choice of the open card, as a button does. Raises NotFound if another was made first."""
+        card = parked.checkpoint
+        return await keep_chosen(self.services.message_states, card.thread, card.id, typed.label)
 
     async def _may_try(self, message: IncomingMessage) -> bool:
         """Return whether an unaddressed new question may cost something now. In our threads it always may."""
@@ -293,7 +293,8 @@ class _HeldDelivery:
         audience = await platform.audience(message)
         if visibility_of(message, settings).for_asker_alone:
             audience = replace(audience, public=False)
-        leans = _leans_on_thread(message, opened)
+        # Earlier messages of others matter if we are new to the thread, or the message replies to one of them.
+        leans = not opened.record.total or bool(message.reply_target.about)
         attachments = await FileReader(self.services.message_states).read(
             platform, message, turns=opened.record.total, fence=self.lease.fence
         )
@@ -376,8 +377,7 @@ def _typed_choice(message: IncomingMessage, opened: OpenThread, trace_id: str) -
     parked = opened.parked
     if parked is None or parked.inquiry.id == trace_id or parked.checkpoint.asker.id != message.asker.id:
         return None
-    understood = match_typed_choice(message.text, parked.checkpoint)
-    return understood.choice if understood is not None else None
+    return match_typed_choice(message.text, parked.checkpoint)
 
 
 async def _chain(first: AgentEvent, events: Events) -> Events:
@@ -385,11 +385,6 @@ async def _chain(first: AgentEvent, events: Events) -> Events:
         yield first
         async for event in stream:
             yield event
-
-
-def _leans_on_thread(message: IncomingMessage, opened: OpenThread) -> bool:
-    """Return whether earlier messages of others matter: we are new to the thread, or it replies to one of them."""
-    return not opened.record.total or bool(message.reply_target.about)
 
 
 def _bases_to_search(of_place: frozenset[str] | None, asked: tuple[str, ...]) -> frozenset[str] | None:

@@ -13,16 +13,15 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from adapters.redis.checkpoints import RedisCheckpoints
 from adapters.redis.client import connect
 from adapters.redis.embedded_server import EmbeddedValkey
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.kb_stores import RedisProposalStore
-from adapters.redis.memory import RedisMemory
+from adapters.redis.memory import RedisCheckpoints, RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
 from adapters.redis.question_log import RedisFeedbackStore
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
-from adapters.redis.trace_store import RedisTraceStore
+from adapters.redis.usage import RedisTraceStore
 from core.agent.agent import Agent
 from core.agent.run import AgentDeps
 from core.model.channel_settings import ChannelSettings

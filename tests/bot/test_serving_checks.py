@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.milvus.collection_status import CollectionStatus, FieldIndex
+from adapters.milvus.collection import CollectionStatus, FieldIndex
 from adapters.redis.client import MemoryUse
 from bot.store_checks import milvus_server_check, processes_check, redis_memory_check
 from core.model.health import Health

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.checkpoints import RedisCheckpoints
-from adapters.redis.memory import RedisMemory
+from adapters.redis.memory import RedisCheckpoints, RedisMemory
 from core.ports.memory import Checkpoints, Memory
 from tests.contracts.conversations import NOW, OTHER_THREAD, THREAD, asking_back, parked
 from tests.fakes.memory.stores import InProcessCheckpoints, InProcessMemory, InProcessState

@@ -14,8 +14,13 @@ import pytest
 from redis.asyncio import Redis
 
 import adapters.redis
-from adapters.redis.job_store import RedisJobStore
-from adapters.redis.kb_stores import RedisConnectionStore, RedisProposalStore, RedisScheduleStore, RedisTrashStore
+from adapters.redis.kb_stores import (
+    RedisConnectionStore,
+    RedisJobStore,
+    RedisProposalStore,
+    RedisScheduleStore,
+    RedisTrashStore,
+)
 from adapters.redis.memory import RedisMemory
 from adapters.redis.web_stores import RedisApiTokens, RedisWebSessions
 from core.model.connections import Connection

@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 from adapters.files.blob_store import FolderBlobStore
 from adapters.files.object_store import ObjectBlobStore
 from adapters.redis.inbox import RedisInbox
-from adapters.redis.job_store import RedisJobStore
+from adapters.redis.kb_stores import RedisJobStore
 from core.model.conversation import Person
 from core.model.errors import ConfigurationError, DocumentRejected, StoreUnavailable
 from core.model.incoming_events import ReplyTarget

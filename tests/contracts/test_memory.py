@@ -7,14 +7,13 @@ from datetime import timedelta
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.checkpoints import RedisCheckpoints
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.kb_stores import RedisProposalStore
 from adapters.redis.keys import record_key
-from adapters.redis.memory import RedisMemory
+from adapters.redis.memory import RedisCheckpoints, RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
 from adapters.redis.question_log import RedisFeedbackStore
-from adapters.redis.trace_store import RedisTraceStore
+from adapters.redis.usage import RedisTraceStore
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import LeaseLost
 from core.model.events import Noticed, TracedEvent

@@ -3,8 +3,8 @@
 import pytest
 from redis.asyncio import Redis
 
-from adapters.milvus.collection_record import SCHEMA as COLLECTION_SCHEMA
-from adapters.milvus.collection_record import CollectionRecord
+from adapters.milvus.collection import SCHEMA as COLLECTION_SCHEMA
+from adapters.milvus.collection import CollectionRecord
 from adapters.redis.keys import SCHEMA as SCHEMA_KEY
 from adapters.redis.schema import SCHEMA, check_schema
 from core.model.errors import ConfigurationError, IndexMismatch

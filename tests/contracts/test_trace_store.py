@@ -3,7 +3,7 @@
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.trace_store import RedisTraceStore
+from adapters.redis.usage import RedisTraceStore
 from core.model.answer import Answer, Claim, ClaimVerdict, Outcome, Support, UsageCounts, Verdict
 from core.model.events import (
     AgentCompleted,

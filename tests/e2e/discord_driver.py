@@ -14,10 +14,10 @@ from core.ports.inbox import Inbox
 from core.ports.memory import Checkpoints
 from core.ports.message_state import MessageStateStore
 from core.service.actions.user_actions import UserActions
+from core.service.leases import LeaderLease
 from tests.core.service.kb.knowledge_room import Room
 from tests.e2e.driver import Running, Seen
 from tests.fakes.discord import FakeDiscord, Interaction, Message, Modal, Person
-from tests.fakes.memory.leader import AlwaysLeader
 
 PACE_SECONDS = 0.05  # the fake server has no limit unless a test sets one
 ADMINS = ("ada",)
@@ -43,7 +43,7 @@ class DiscordDriver:
         user_actions: UserActions,
         **more: Any,
     ) -> AsyncIterator[Running]:
-        given: dict[str, Any] = {"kb": Room().kb_service, "gateway_lease": AlwaysLeader(), **more}
+        given: dict[str, Any] = {"kb": Room().kb_service, "gateway_lease": LeaderLease(), **more}
         platform = DiscordPlatform(
             token=self.discord.token,
             api_url=self.discord.api_url,

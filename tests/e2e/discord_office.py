@@ -17,6 +17,7 @@ from core.service.actions.user_actions import MemoryControls, UserActions
 from core.service.delivery.pacing import PacingLimits
 from core.service.disputes.decisions import DisputeReports
 from core.service.kb.service import KnowledgeService
+from core.service.leases import LeaderLease
 from core.service.message_handler import MessageHandler
 from core.service.workers import Worker
 from tests.core.harness import Harness
@@ -25,7 +26,6 @@ from tests.e2e.discord_library import Library
 from tests.e2e.work_count import WorkCount
 from tests.fakes.discord import FakeDiscord
 from tests.fakes.memory.inbox import InProcessInbox
-from tests.fakes.memory.leader import AlwaysLeader
 from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.proposal_store import InProcessProposalStore
 from tests.fakes.memory.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
@@ -100,7 +100,7 @@ class Office:
             parse=parse,
             dev_guild=self.dev_guild,
             kb=self.kb,
-            gateway_lease=AlwaysLeader(),
+            gateway_lease=LeaderLease(),
             allowed_bots=self.allowed_bots,
             api_url=self.discord.api_url,
             gateway_url=self.discord.gateway_url,

@@ -319,3 +319,19 @@ async def test_instructions_and_limits_are_typed_and_shown(discord: FakeDiscord,
     await ada.submits(opened, {"limits": "20, 200, 0.5"})
     await discord.until(lambda: "Answers per person a day (0: no limit)**: 20" in menu.text, what="the limits")
     assert "What the model may cost here a day (0: no limit)**: 0.5" in menu.text
+
+
+async def test_limits_left_unchanged_in_the_form_stay_inherited_from_the_category(
+    discord: FakeDiscord, office: Office
+) -> None:
+    ada, category = discord.person("ada", admin=True), await discord.category("support")
+    channel = await discord.text_channel("refunds", category=category)
+    wide, here = (channel_principal("discord", str(discord.guild_id), str(one.id)) for one in (category, channel))
+    inherited = {"person_answers": "10", "channel_answers": "100", "channel_money": "5"}
+    await office.settings_store.write(wide, ChosenSettings.from_mapping(inherited))
+    menu = await discord.reply_to(await ada.slash("footnote settings", place=channel))
+    control = next(one for one in menu.controls() if ":other:" in (one.custom_id or ""))
+    opened = await ada.selects(menu, control.custom_id or "", "limits")
+    await ada.submits(opened, {"limits": "10, 100, 7"})
+    await discord.until(lambda: "cost here a day (0: no limit)**: 7" in menu.text, what="the limit")
+    assert (await office.settings_store.read(here)).to_mapping() == {"channel_money": "7"}

@@ -4,15 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from research.benchmark.load import load_rows
+from research.benchmark import load
 from research.benchmark.yardstick import Yardstick
 from tests.live.conftest import settings_for
 
 pytestmark = pytest.mark.live
 
 
-async def test_every_row_has_a_figure_and_a_refused_question_is_no_answer(tmp_path: Path) -> None:
-    rows = await load_rows(
+async def test_every_row_has_a_figure_and_a_refused_question_is_no_answer(
+    tmp_path: Path, few_samples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "SAMPLES", few_samples)
+    rows = await load.load_rows(
         settings_for(tmp_path),
         Yardstick(1.0, 1.0, 1.0),
         answers=4,

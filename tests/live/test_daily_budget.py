@@ -29,7 +29,7 @@ async def test_of_many_at_once_only_what_the_budget_bears_is_reserved(tmp_path: 
         daily_budget = RedisDailyBudget(client, Days(ManualClock(), UTC), 10.0)
         granted = await asyncio.gather(*(_granted(daily_budget, 1.0) for _ in range(100)))
         assert sum(granted) == 10
-        await daily_budget.settle(1.0, 0.25)
+        await daily_budget.settle(1.0, 0.25, day=Days(ManualClock(), UTC).today())
         assert not await _granted(daily_budget, 1.0)
         assert await _granted(daily_budget, 0.75)
         assert await daily_budget.spent_share() == 1.0
@@ -48,6 +48,19 @@ async def test_a_new_day_has_a_new_budget(tmp_path: Path) -> None:
         await client.aclose()
 
 
+async def test_a_call_over_midnight_is_settled_on_the_day_of_its_reservation(tmp_path: Path) -> None:
+    async with EmbeddedValkey(tmp_path) as server:
+        client, clock = connect(server.url), ManualClock()
+        daily_budget, channel = RedisDailyBudget(client, Days(clock, UTC), 1.0), Account("slack:channel:T/C1", 1.0)
+        day = await daily_budget.reserve(1.0, channel)
+        clock.advance(24 * 3600)
+        assert await _granted(daily_budget, 1.0, channel)
+        await daily_budget.settle(1.0, 0.25, channel, day=day)
+        assert not await _granted(daily_budget, 0.5, channel), "the new day's budget is used up"
+        assert await daily_budget.spent_share() == 1.0
+        await client.aclose()
+
+
 async def test_a_channels_budget_is_its_own_and_within_that_of_all(tmp_path: Path) -> None:
     async with EmbeddedValkey(tmp_path) as server:
         client = connect(server.url)
@@ -57,7 +70,7 @@ async def test_a_channels_budget_is_its_own_and_within_that_of_all(tmp_path: Pat
         assert sum(granted) == 2
         with pytest.raises(ModelUnavailable, match=r"This channel's budget for the writing model .* until 00:00 UTC"):
             await daily_budget.reserve(1.0, small)
-        await daily_budget.settle(1.0, 0.5, small)
+        await daily_budget.settle(1.0, 0.5, small, day=Days(ManualClock(), UTC).today())
         assert await _granted(daily_budget, 0.5, small)
         assert sum([await _granted(daily_budget, 1.0, large) for _ in range(20)]) == 8
         with pytest.raises(ModelUnavailable, match="The budget for the writing model"):

@@ -14,16 +14,15 @@ from research.evaluation.model_comparison import compare_model, lines_of
 from tests.fakes.model.endpoint import ScriptedEndpoint
 from tests.fakes.model.obedient_model import ObedientModel
 
-SAMPLES = Path(__file__).parents[2] / "bot" / "samples" / "eval"
 QUESTIONS = Path(__file__).parents[2] / "research" / "questions" / "tune"
 pytestmark = pytest.mark.live
 
 
-async def test_a_model_is_shown_beside_quotes_alone() -> None:
+async def test_a_model_is_shown_beside_quotes_alone(few_samples: Path) -> None:
     async with ScriptedEndpoint() as endpoint:
         endpoint.answers_with(ObedientModel())
         settings = Settings(llm_base_url=endpoint.base_url, llm_api_key=SecretStr("k"), llm_model="scripted")
-        (found,) = [one async for one in compare_model(settings, [read(SAMPLES, 6)])]
+        (found,) = [one async for one in compare_model(settings, [read(few_samples / "eval", 6)])]
         _, quotes, model = found
         assert quotes.spent.calls == 0
         answering = [one for one in endpoint.requests if control_claims()[0].claim not in one.user]
@@ -46,6 +45,6 @@ async def test_a_question_set_is_judged_by_its_facts_in_its_threads() -> None:
     assert any(line.startswith("half") for line in lines_of(name, (quotes, model)))
 
 
-async def test_without_a_model_that_is_said() -> None:
+async def test_without_a_model_that_is_said(few_samples: Path) -> None:
     with pytest.raises(ConfigurationError, match="No model"):
-        _ = [one async for one in compare_model(Settings(), [read(SAMPLES, 1)])]
+        _ = [one async for one in compare_model(Settings(), [read(few_samples / "eval", 1)])]

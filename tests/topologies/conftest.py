@@ -60,7 +60,15 @@ def dropped_connections() -> Iterator[None]:
         gc.collect()
 
 
-@pytest.fixture(params=list(START))
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run each test on all shapes, or only on the Cluster if its module does not list it in ``ON_EVERY_SHAPE``."""
+    if "redis_url" in metafunc.fixturenames:
+        listed = getattr(metafunc.module, "ON_EVERY_SHAPE", None)
+        everywhere = listed is None or (metafunc.cls or metafunc.function) in listed
+        metafunc.parametrize("redis_url", list(START) if everywhere else ["cluster"], indirect=True)
+
+
+@pytest.fixture
 def redis_url(request: pytest.FixtureRequest, shapes: Shapes) -> str:
     return shapes.url(request.param)
 

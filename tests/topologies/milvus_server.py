@@ -10,9 +10,8 @@ from subprocess import PIPE
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from adapters.milvus.collection_record import CollectionRecord
+from adapters.milvus.collection import SERVER_CONSISTENCY, CollectionRecord, fields_of
 from adapters.milvus.index import Leg, MilvusIndex
-from adapters.milvus.schema import SERVER_CONSISTENCY, fields_of
 from tests.topologies.servers import free_port
 
 AVAILABLE = find_spec("milvus") is not None

@@ -1,4 +1,10 @@
-"""Every store's promises on a Redis Cluster, behind Sentinels and over TLS: the suites of ``tests/contracts`` again."""
+"""The contract suites of ``tests/contracts`` on a Redis Cluster; those in ``ON_EVERY_SHAPE`` on Sentinels and TLS too.
+
+Only a Cluster can refuse a command that a single server accepts, because keys lie on different nodes and pipelines are
+split. So every suite runs there. With Sentinels or TLS the commands reach one ordinary server and only the connection
+differs. The suites listed here cover what a connection carries: blocking reads, scripts, transactions, leases and
+binary dumps.
+"""
 
 from tests.contracts.test_catalog import TestRedisCatalogue
 from tests.contracts.test_channel_settings import TestRedisAudit, TestRedisPreferences
@@ -22,6 +28,14 @@ from tests.contracts.test_schema import test_redis_of_a_newer_version_is_not_tou
 from tests.contracts.test_site_store import TestRedisSiteStore
 from tests.contracts.test_trace_store import TestRedisJournal
 from tests.contracts.test_trash_store import TestRedisTrashStore
+
+ON_EVERY_SHAPE = {
+    TestRedisInbox,
+    TestRedisMessageState,
+    TestRedisNamedLeases,
+    test_keys_of_every_kind_come_back_as_they_were,
+    test_redis_of_a_newer_version_is_not_touched,
+}
 
 __all__ = [
     "TestRedisAudit",

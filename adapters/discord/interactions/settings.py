@@ -22,6 +22,7 @@ from adapters.discord.inbound.interactions import (
 from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import Interaction, place_menu, role_menu
 from adapters.discord.outbound.forms import (
+    FILLED_FORMS,
     FormId,
     FormKind,
     MenuOption,
@@ -98,6 +99,8 @@ class ChannelSettingsMenus:
                 change = read_typed(form.kind, typed)
             except ValueError:
                 raise FootnoteError(NO_LIMITS if form.kind is FormKind.LIMITS else NO_THRESHOLD) from None
+            if form.kind in FILLED_FORMS:
+                change = change.beyond(await self._app.channel_access.settings(_key(interaction, form.subject)))
             await self._change(interaction, int(form.subject), change)
 
     async def _change(self, interaction: Interaction, place_id: int, change: SettingsChange) -> None:

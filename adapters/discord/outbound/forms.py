@@ -18,6 +18,7 @@ from adapters.discord.outbound.text import clip
 from core.model.channel_settings import (
     LEAST_CONFIDENCE,
     LONGEST_INSTRUCTIONS,
+    ChannelSettings,
     ChosenSettings,
     parse_limit,
     parse_threshold,
@@ -47,6 +48,7 @@ class FormKind(StrEnum):
     FILES = "files"
 
 
+FILLED_FORMS = frozenset({FormKind.INSTRUCTIONS, FormKind.LIMITS})  # they open with what applies
 _FORM = re.compile(
     rf"footnote:(?P<kind>{'|'.join(FormKind)}):(?P<subject>[\w-]{{1,40}})(?::(?P<choice>[\w-]{{1,40}}))?"
 )
@@ -99,6 +101,12 @@ class SettingsChange:
 
     names: frozenset[str]
     chosen: ChosenSettings
+
+    def beyond(self, shown: ChannelSettings) -> Self:
+        """Return the change without what the form was filled with: such a setting stays as chosen or as inherited."""
+        changed = self.chosen.beyond(shown).to_mapping()
+        same = self.chosen.to_mapping().keys() - changed.keys()
+        return replace(self, names=self.names - same)
 
     def apply(self, before: ChosenSettings) -> ChosenSettings:
         """Return the place's chosen settings after this change."""

@@ -149,8 +149,7 @@ class ModelEndpoint:
         """Reserve the most that a call may cost, then count and settle the actual cost. Raises ModelUnavailable."""
         bill = _Bill()
         reserved = self._prices.cost(request.tokens, cap)
-        if self._daily_budget is not None:
-            await self._daily_budget.reserve(reserved, meter.account)
+        day = await self._daily_budget.reserve(reserved, meter.account) if self._daily_budget is not None else ""
         try:
             yield bill
         finally:
@@ -160,7 +159,7 @@ class ModelEndpoint:
                 meter.count_call(read, bill.written, cached=bill.cached, calls=bill.calls)
             if self._daily_budget is not None:
                 cost = self._prices.cost(read, bill.written, bill.cached)
-                await asyncio.shield(self._daily_budget.settle(reserved, cost, meter.account))
+                await asyncio.shield(self._daily_budget.settle(reserved, cost, meter.account, day=day))
 
     async def stream(self, request: ModelRequest, meter: Meter) -> AsyncGenerator[str, None]:
         """Yield the reply's text in pieces. Raises the errors of ``complete``, also after some pieces.

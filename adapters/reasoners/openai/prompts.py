@@ -340,7 +340,7 @@ def _example(inquiry: Inquiry, evidence: Sequence[Evidence]) -> str:
     """Return one sentence of the best evidence on the question, with its mark."""
     best = evidence[0]
     summary = best.grade.summary if best.grade else ""
-    lines = (summary or choose_quote(best.passage.text, inquiry.standalone).text).splitlines()
+    lines = (summary or choose_quote(best.passage.text, inquiry.standalone)).splitlines()
     said = clip(" ".join(lines[0].split()), LONGEST_EXAMPLE).rstrip(".") if lines else ""
     return f"{said} [{best.id}]." if said else ""
 

@@ -12,9 +12,8 @@ from dataclasses import replace
 from typing import Any, TypeVar, Unpack
 
 from adapters.reasoners.openai import prompts
-from adapters.reasoners.openai.citation_marks import CitationMarks
 from adapters.reasoners.openai.dialect import LEAST_CONTEXT, REASONING_ROOM
-from adapters.reasoners.openai.draft import OFTEN, DraftReader
+from adapters.reasoners.openai.draft import OFTEN, CitationMarks, DraftReader
 from adapters.reasoners.openai.endpoint import CallOptions, ModelEndpoint
 from adapters.reasoners.openai.failures import PromptTooLong
 from adapters.reasoners.openai.hidden_text import without_thoughts

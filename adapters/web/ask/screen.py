@@ -11,14 +11,13 @@ from aiohttp import web
 
 from adapters.web.access.forms import read_form
 from adapters.web.ask.answer_view import AnswerStage, WebQuestionState
-from adapters.web.ask.attached_texts import AttachedTexts
-from adapters.web.ask.conversations import Conversations
+from adapters.web.ask.conversations import AttachedTexts, Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.turn_views import TurnView, TurnViews
-from adapters.web.knowledge.result_lines import told_with_jobs
-from adapters.web.knowledge.uploads import LARGEST, Upload
+from adapters.web.knowledge_screen import told_with_jobs
 from adapters.web.pages import Pages, wants_part
 from adapters.web.routing import MenuEntry, Route, Visitor
+from adapters.web.uploads import LARGEST, Upload
 from core.model.conversation import Audience, ContextMessage
 from core.model.errors import DocumentRejected, FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingChoice, IncomingMessage

@@ -99,7 +99,7 @@ class QuestionActions:
         try:
             return await self.inbox.put(delivery(delivery_id, made))
         except Unavailable:  # this choice, or another, can be pressed again
-            await self.message_states.save(replace(card, chosen=""), was=card)
+            await free_chosen(self.message_states, card)
             raise
 
     @asynccontextmanager
@@ -132,3 +132,8 @@ async def keep_chosen(
     if card != chosen and (card.chosen or not await message_states.exchange(card, chosen)):
         raise NotFound(CHOICE_GONE)
     return chosen
+
+
+async def free_chosen(message_states: MessageStateStore, card: CheckpointState) -> None:
+    """Remove the choice from a card's record, after it could not be carried out. Raises StoreUnavailable."""
+    await message_states.save(replace(card, chosen=""), was=card)

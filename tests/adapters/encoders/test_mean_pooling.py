@@ -14,7 +14,7 @@ from adapters.encoders.model_files import find_model
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-    from adapters.encoders.mean_pooling import MeanPoolingModel
+    from adapters.encoders.bert import MeanPoolingModel
 
 pytestmark = pytest.mark.live
 
@@ -43,7 +43,7 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def model() -> "MeanPoolingModel":
-    from adapters.encoders.mean_pooling import MeanPoolingModel
+    from adapters.encoders.bert import MeanPoolingModel
     from adapters.encoders.text_encoder import use_one_core
 
     use_one_core()  # beside other workers, threads for every core wait for each other: 80 s where one takes a second

@@ -13,8 +13,13 @@ from pymilvus import MilvusClient
 from pymilvus.client.prepare import Prepare
 from pymilvus.grpc_gen import common_pb2, milvus_pb2, schema_pb2
 
-from adapters.milvus.collection_record import CollectionRecord
-from adapters.milvus.schema import EMBEDDED_CONSISTENCY, SERVER_CONSISTENCY, add_lexical_field, fields_of
+from adapters.milvus.collection import (
+    EMBEDDED_CONSISTENCY,
+    SERVER_CONSISTENCY,
+    CollectionRecord,
+    add_lexical_field,
+    fields_of,
+)
 
 CALLS = [
     "Connect",

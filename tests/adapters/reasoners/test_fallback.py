@@ -168,6 +168,19 @@ async def test_what_a_model_has_against_one_question_leaves_the_next_ones_alone(
     assert pair.state is BreakerState.CLOSED
 
 
+async def test_a_budget_of_ours_that_is_used_up_counts_as_no_failure_of_the_endpoint(
+    model: ScriptedReasoner, quoting: ScriptedReasoner, clock: ManualClock
+) -> None:
+    kinds: list[ModelFailure] = []
+    pair = FallbackReasoner(model, quoting, clock=clock, on_failure=kinds.append)
+    spent = ModelUnavailable("This channel's budget is used up.", kind=ModelFailure.BUDGET)
+    model.enqueue("decide", DOWN, spent)
+    await pair.decide(inquiry(), thread(), meter())
+    await pair.decide(inquiry(), thread(), counted := meter())
+    assert (pair.last_failure, kinds) == (str(DOWN), [ModelFailure.OTHER])
+    assert counted.causes == [str(spent)], "the answer's trace says it"
+
+
 async def test_does_not_wait_each_time_for_an_endpoint_whose_streams_never_start(
     pair: FallbackReasoner, model: ScriptedReasoner, clock: ManualClock
 ) -> None:

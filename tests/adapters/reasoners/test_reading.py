@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.reading import AnswerReader, Leaning, text_of
-from adapters.reasoners.extractive.evidence.scoring import WeighedPassage
-from adapters.reasoners.extractive.evidence.thread import leaning_of
+from adapters.reasoners.extractive.candidates import WeighedPassage
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.score.reading import AnswerReader, Leaning, text_of
+from adapters.reasoners.extractive.understand.thread import leaning_of
 from core.model.errors import ModelUnavailable
 from core.model.inquiry import Investigate
 from tests.adapters.reasoners.harness import inquiry, library

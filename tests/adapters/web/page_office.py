@@ -15,13 +15,12 @@ from aiohttp.test_utils import BaseTestServer, TestServer
 
 from adapters.web.access.rules import AccessRules
 from adapters.web.access.sign_in import new_sign_in_path
-from adapters.web.ask.attached_texts import AttachedTexts
-from adapters.web.ask.conversations import Conversations
+from adapters.web.ask.conversations import AttachedTexts, Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.screen import AskScreen
 from adapters.web.ask.turn_views import TurnViews
 from adapters.web.inspect_screen import InspectScreen
-from adapters.web.knowledge.screen import KnowledgeScreen
+from adapters.web.knowledge_screen import KnowledgeScreen
 from adapters.web.pages import Pages
 from adapters.web.platform import WebPlatform
 from adapters.web.setup_screen import SetupScreen

@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.web.ask.live_streams import LiveAnswer
-from adapters.web.knowledge.uploads import file_name
+from adapters.web.uploads import file_name
 from core.model.channel_settings import ChannelSettings
 from core.model.inquiry import AnswerPolicy, AskBack
 from tests.adapters.web.page_office import Browser, Elements, PageOffice
@@ -179,7 +179,7 @@ async def test_what_is_no_question_is_said_so(question: str) -> None:
 
 
 async def test_files_that_are_too_many_or_too_large_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adapters.web.knowledge.uploads.LARGEST", 1_000)
+    monkeypatch.setattr("adapters.web.uploads.LARGEST", 1_000)
     async with PageOffice().open() as office:
         browser = await office.operator()
         files = [(f"{n}.md", b"# A") for n in range(11)]

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from adapters.web.ask.attached_texts import attached_texts
+from adapters.web.ask.conversations import attached_texts
 from adapters.web.routing import Visitor
 from core.model.conversation import Audience, Person
 from core.service.attached_files import ABOUT_FILES

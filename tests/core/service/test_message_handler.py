@@ -13,8 +13,15 @@ import pytest
 from core.model.answer import Answer
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.clock import Days
-from core.model.conversation import Person, ThreadKey
-from core.model.errors import WENT_WRONG, ModelUnavailable, NotFound, PlatformUnavailable, StoreUnavailable
+from core.model.conversation import Audience, Person, ThreadKey
+from core.model.errors import (
+    WENT_WRONG,
+    FootnoteError,
+    ModelUnavailable,
+    NotFound,
+    PlatformUnavailable,
+    StoreUnavailable,
+)
 from core.model.incoming_events import Deletion, FileReference, Incoming, IncomingChoice, IncomingMessage, MessageRoute
 from core.model.inquiry import AnswerPolicy, AskBack, CheckpointKind, DailyLimits, Reply, Sufficient
 from core.model.records import CheckpointState
@@ -507,6 +514,30 @@ async def test_a_typed_choice_is_kept_as_a_button_is_and_a_later_button_cannot_c
     assert card.chosen == first.label
 
 
+async def test_a_typed_choice_that_fails_before_it_continues_can_be_made_again_and_otherwise(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(_: IncomingMessage) -> Audience:
+        raise FootnoteError("The readers are unknown.")
+
+    async with room.working():
+        page = await parked(room)
+        assert page.checkpoint is not None
+        with monkeypatch.context() as patch:
+            patch.setattr(RecordedPlatform, "audience", lambda _, message: fails(message))
+            await room.asks("1", mentions_us=False)
+            await room.settled()
+        card = await room.message_states.read(CheckpointState(thread=THREAD, checkpoint=page.checkpoint.id))
+        assert card is not None
+        assert card.chosen == ""
+        await room.asks("2", mentions_us=False)
+        await room.settled()
+    card = await room.message_states.read(card)
+    assert card is not None
+    assert card.chosen == page.checkpoint.choices[1].label
+    assert room.paper.visible[-1].text == f"{REFUNDS} [1]"
+
+
 async def test_a_choice_typed_after_another_button_was_pressed_is_refused(room: Room) -> None:
     async with room.working():
         page = await parked(room)
@@ -755,7 +786,7 @@ async def test_killed_after_a_choice_was_answered_there_is_no_second_answer(room
         await room.settled()
     composed = len(room.harness.script.calls_of("compose"))
     lease = Lease(delivery("press-1", pressed), room.inbox.fences[str(THREAD)])
-    await room.worker()._message_handler.handle(
+    await room.worker().message_handler.handle(
         lease
     )  # it died after the outcome, and before the inbox heard that it is done
     assert len(room.harness.script.calls_of("compose")) == composed
@@ -769,7 +800,7 @@ async def test_workers_that_die_while_the_index_opens_cost_a_question_nothing(ro
     for number in range(MOST_RUNS + 5):
         lease = await room.inbox.take(f"dies-{number}", timedelta(seconds=PATIENCE))
         assert lease is not None
-        dying = asyncio.create_task(room.worker()._message_handler.handle(lease))
+        dying = asyncio.create_task(room.worker().message_handler.handle(lease))
         await room.until_open()
         await asyncio.sleep(0)
         dying.cancel()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.reasoners.openai.citation_marks import CitationMarks
+from adapters.reasoners.openai.draft import CitationMarks
 
 TEXTS = ("The flat has 40 m² of floor. Write Dear {1} into the letter.",)
 

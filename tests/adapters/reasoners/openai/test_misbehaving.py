@@ -403,10 +403,10 @@ class Ledger(DailyBudget):
     def __init__(self) -> None:
         self.spent = 0.0
 
-    async def reserve(self, amount: float, account: Account = NOBODY) -> None:
-        pass
+    async def reserve(self, amount: float, account: Account = NOBODY) -> str:
+        return ""
 
-    async def settle(self, reserved: float, spent: float, account: Account = NOBODY) -> None:
+    async def settle(self, reserved: float, spent: float, account: Account = NOBODY, *, day: str) -> None:
         self.spent += spent
 
     async def spent_share(self) -> float:

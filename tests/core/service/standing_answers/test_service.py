@@ -11,7 +11,7 @@ from core.model.conversation import Person, Thread
 from core.model.errors import Denied, PlatformUnavailable
 from core.model.inquiry import DailyLimits, Inquiry
 from core.ports.usage import DailyBudget
-from core.service.standing_answers.records import FollowedRecord, MutedNotices, toggle_notices
+from core.service.standing_answers.checks import FollowedRecord, MutedNotices, toggle_notices
 from core.service.standing_answers.service import MOST_CHECKED
 from tests.core.harness import ALICE, BOB
 from tests.core.service.standing_answers.company import FOURTEEN, QUESTION, THIRTY, Company, Killed
@@ -282,12 +282,13 @@ class HalfSpent(DailyBudget):
 
     share = 0.5
 
-    async def reserve(self, amount: float, account: Account = NOBODY) -> None: ...
+    async def reserve(self, amount: float, account: Account = NOBODY) -> str:
+        return ""
 
     async def spent_share(self) -> float:
         return self.share
 
-    async def settle(self, reserved: float, spent: float, account: Account = NOBODY) -> None: ...
+    async def settle(self, reserved: float, spent: float, account: Account = NOBODY, *, day: str) -> None: ...
 
 
 async def test_leaves_half_of_the_days_budget_to_people(company: Company) -> None:
