@@ -70,14 +70,9 @@ def base_hash(base: str) -> int:
     return int.from_bytes(blake2b(base.encode(errors="replace"), digest_size=8).digest()) >> 2
 
 
-def base_hashes(scope: Scope) -> list[int]:
-    """Return the hashes of a scope's bases."""
-    return sorted({base_hash(base) for base in scope.bases})
-
-
 def by_base_hash(scope: Scope) -> str:
     """Return the scope as a filter for collections with base hashes; check the hits with ``in_scope``."""
-    numbers = base_hashes(scope)
+    numbers = sorted({base_hash(base) for base in scope.bases})
     if len(numbers) > _COMPARED:
         bases = f"{BASE_HASH} in {numbers}"
     else:

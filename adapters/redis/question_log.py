@@ -89,7 +89,7 @@ class RedisQuestionLog(QuestionLog):
                 stored = await self._client.hmget(QUESTIONS, page)
             for trace, text in zip(page, stored, strict=True):
                 if text is not None:
-                    question: LoggedQuestion = from_json(LoggedQuestion, str(text))
+                    question = from_json(LoggedQuestion, str(text))
                     yield replace(question, corrected=True) if trace in corrected else question
 
 

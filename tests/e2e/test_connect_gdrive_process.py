@@ -16,7 +16,7 @@ import pytest
 from tests.fakes.gdrive.server import ACCOUNT, FakeDrive, key_file, user
 from tests.several_commands import run_commands
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 ROOT = Path(__file__).parents[2]
 CONNECTOR = """
 from adapters.connectors.gdrive import GoogleDrivePlugin
@@ -97,7 +97,7 @@ async def test_a_drive_is_checked_connected_asked_changed_and_withdrawn(drive: F
     )
     said = " ".join(said.split())
     assert f"The token belongs to {ACCOUNT}" in said
-    assert "The readers of 1 of the first 3 files cannot be read" in said
+    assert "The readers of 1 of the first 3 files cannot be looked up" in said
     assert json.loads(listed) == []
     assert "2 added" in connected
     assert "within 14 days" in answer
