@@ -98,7 +98,7 @@ class IndexConsistency:
         else:
             lost = list(await self.incomplete(documents))
         what = f"{len(lost)} of {len(documents)} documents are incomplete: {name_losses(lost)}."
-        return f"{what} {REPAIR} repairs them, or lists the documents to add again." if lost else ""
+        return f"{what} {REPAIR} fixes them, or lists the documents to add again." if lost else ""
 
     async def check(self) -> None:
         """Raise IndexMismatch if the catalog's documents are in another index.

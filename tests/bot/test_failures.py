@@ -109,7 +109,7 @@ async def test_a_port_that_is_taken_is_said_and_nothing_stays_open() -> None:
 
 
 async def test_a_channel_that_doctor_is_asked_about_must_be_one() -> None:
-    said = r"'general' is no channel\. A channel looks like .*slack:channel:TEAM/CHANNEL\."
+    said = r"'general' is not a channel\. A channel looks like .*slack:channel:TEAM/CHANNEL\."
     with pytest.raises(NotFound, match=said):
         await explain("general", as_json=False)
 

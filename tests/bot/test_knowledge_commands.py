@@ -173,7 +173,7 @@ def test_a_document_is_shown_and_one_that_is_not_there_is_a_line_on_stderr(termi
     assert "rules (1 document, 1 passages" not in terminal("kb", "show", "--kb", "rules").out
     missing = terminal("kb", "show", "nothing", "--kb", "rules")
     assert missing == Printed(1, "", "There is no document called “nothing” here.\n")
-    assert "there is: rules." in terminal("kb", "list", "--kb", "elsewhere").err
+    assert "Available: rules." in terminal("kb", "list", "--kb", "elsewhere").err
 
 
 def test_pages_are_turned(terminal: Terminal) -> None:

@@ -323,7 +323,7 @@ async def test_a_portal_that_answers_for_discord_at_the_start_is_waited_out(
     stop = asyncio.Event()
     async with closed.platform as platform:
         running = asyncio.create_task(platform.run(stop))
-        await discord.until(lambda: "does not answer" in platform.readiness_problem(), LONG, what="being told")
+        await discord.until(lambda: "does not respond" in platform.readiness_problem(), LONG, what="being told")
         await discord.until(lambda: not platform.readiness_problem(), LONG, what="a connection")
         stop.set()
         await running

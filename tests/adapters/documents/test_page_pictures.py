@@ -53,7 +53,7 @@ async def test_of_a_quote_that_is_not_there_as_a_whole_its_sentences_are_marked(
 @pytest.mark.parametrize(("data", "page", "reason"), [
     (b"%PDF-1.4 nonsense", 1, "cannot be shown"),
     (b"<html>", 1, "Only pages of PDFs"),
-    (PDF.read_bytes(), 9, "no page 9: it has 4"),
+    (PDF.read_bytes(), 9, "no page 9. The document has 4"),
 ])  # fmt: skip
 async def test_what_cannot_be_drawn_is_refused_with_its_reason(
     pictures: SandboxedPagePictures, data: bytes, page: int, reason: str

@@ -126,7 +126,7 @@ async def test_a_model_that_is_nowhere_is_one_clear_line(monkeypatch: pytest.Mon
     encoder = SentenceTransformerEncoder("nobody/no-such-model")
     with pytest.raises(ModelUnavailable, match="nobody/no-such-model is not loaded yet"):
         _ = encoder.dimension
-    with pytest.raises(ModelUnavailable, match=r"not on this machine.*connect once"):
+    with pytest.raises(ModelUnavailable, match=r"not on this machine.*connect to the internet once"):
         await encoder.open()
     await encoder.close()
 

@@ -92,7 +92,7 @@ async def test_a_server_that_was_away_for_several_calls_is_found_again_by_the_ne
         connection = MilvusConnection(f"http://127.0.0.1:{port}")
         await connection.open()
     for _ in range(3):
-        with pytest.raises(StoreUnavailable, match="does not answer"):
+        with pytest.raises(StoreUnavailable, match="does not respond"):
             await connection.call(collections, 2)
     with listening(port):
         assert await connection.call(collections, 5) == []

@@ -206,7 +206,7 @@ async def test_groups_are_mapped_and_what_nobody_reads_is_counted(page: Page) ->
     await page.connects()
     await page.syncs()
     _, text = await page.get("/connections/wiki")
-    assert "1 document not read" in text
+    assert "1 document not indexed" in text
     status, there = await page.post("/connections/wiki/map", group="g-board", principals=f"{ADA}, {ADA}")
     assert (status, there) == (303, "/connections/wiki#readers")
     await page.syncs()
@@ -287,7 +287,7 @@ async def test_a_link_from_a_chat_takes_nothing_from_who_is_signed_in(page: Page
 
 
 async def test_without_an_address_of_the_page_the_terminal_is_named() -> None:
-    with pytest.raises(NotFound, match=r"WEB_ADDRESS and a way to sign in\. footnote connect in a terminal"):
+    with pytest.raises(NotFound, match=r"WEB_ADDRESS and a way to sign in, or run footnote connect in a terminal"):
         await ConnectLinks(InProcessWebSessions(), "").issue(KbCommand(KbVerb.CONNECT), Room().caller(ADMIN))
 
 

@@ -52,10 +52,10 @@ async def test_a_body_that_is_not_compressed_as_it_says_is_answered_with_400() -
 
 FIELD = b'--B\r\nContent-Disposition: form-data; name="a%d"\r\n\r\nx\r\n'
 UPLOADS = {
-    "without the end of a field": (b'--B\r\nContent-Disposition: form-data; name="a"\r\n\r\nx', b"ended before"),
+    "without the end of a field": (b'--B\r\nContent-Disposition: form-data; name="a"\r\n\r\nx', b"arrived incomplete"),
     "without its first boundary": (b"preamble", b"cannot be read"),
-    "of half a boundary": (b"--B", b"ended before"),
-    "of nothing": (b"", b"ended before"),
+    "of half a boundary": (b"--B", b"arrived incomplete"),
+    "of nothing": (b"", b"arrived incomplete"),
     "of 100,000 fields": (b"".join(FIELD % number for number in range(100_000)), b"form has over"),
     "of parts without names": (b"--B\r\n\r\n\r\n" * 5_000, b"over 1,000 parts"),
 }

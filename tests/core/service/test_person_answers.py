@@ -307,7 +307,7 @@ async def test_an_admins_own_answer_is_kept_at_once(room: CalledRoom) -> None:
     room.writes(("1.6", "Ada", ANSWER))
     await room.hears(ADMIN, ANSWER)
     await room.hears(ALICE, "thanks!", "1.7")
-    assert "I keep it" in await room.presses(OfferAction.KEEP, ADMIN)
+    assert "I will keep it" in await room.presses(OfferAction.KEEP, ADMIN)
     await room.works()
     assert ANSWER in await room.texts()
 
@@ -320,7 +320,7 @@ async def test_only_the_answerer_decides_and_only_the_asker_says_that_it_is_solv
     for action in (OfferAction.KEEP, OfferAction.NOT_THIS):
         with pytest.raises(Denied):
             await room.presses(action, ADMIN)
-    assert "I do not keep it" in await room.presses(OfferAction.NOT_THIS)
+    assert "I will not keep it" in await room.presses(OfferAction.NOT_THIS)
     with pytest.raises(AlreadyDone):
         await room.presses(OfferAction.KEEP)
     assert await room.proposal_store.proposals() == []

@@ -455,10 +455,10 @@ def test_content_decides_before_the_name() -> None:
         ("a.heic", bytes(4) + b"ftypheic" + bytes(100), "image"),
         ("a.bin", bytes(range(256)) * 20, "not read"),
         ("a.docx", word("<w:p/>")[:-40], "incomplete or damaged"),
-        ("a.pdf", b"%PDF-1.7\n" + b"1 0 obj<</Type/Catalog>>endobj\n" * 400, "cut off"),
+        ("a.pdf", b"%PDF-1.7\n" + b"1 0 obj<</Type/Catalog>>endobj\n" * 400, "incomplete"),
         ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "incomplete or damaged|old Microsoft"),
         ("a.json", b'{"a": [1, 2', "damaged"),
-        ("a.rtf", b"{\\rtf1 {{{ text", "cut off"),
+        ("a.rtf", b"{\\rtf1 {{{ text", "incomplete"),
         ("a.docx", word("<w:p/>"), "no text"),
     ],
 )

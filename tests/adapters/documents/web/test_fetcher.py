@@ -264,7 +264,7 @@ def deflated(data: bytes) -> bytes:
         (HEAD + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"words " * 500)[:-12], "ended before"),
         (HEAD + b"Content-Encoding: gzip\r\n\r\nnot gzip at all", "damaged"),
         (HEAD + b"Content-Encoding: br\r\n\r\nxxxx", "is not supported"),
-        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "answered 404 Not Found"),
+        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "replied with 404 Not Found"),
         (b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", "without an address"),
         (b"SSH-2.0-OpenSSH_9.6\r\n\r\n", "invalid response"),
         (b"", "invalid response"),
@@ -290,7 +290,7 @@ def test_the_last_guard_makes_no_socket_for_an_address_that_was_not_checked() ->
     network = docs()
     make = network.fetcher()._pinned_socket_factory(Target(URL("http://docs.test/"), ("93.184.215.14",)))
     for address, port in (("127.0.0.1", 80), ("93.184.215.14", 22)):
-        with pytest.raises(FetchRefused, match="not checked"):
+        with pytest.raises(FetchRefused, match="unchecked address"):
             make((socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (address, port)))
     assert network.connected == []
 

@@ -275,7 +275,7 @@ async def test_while_everything_starts_it_says_so(office: Office, program: Progr
     office.warming = True
     asked, sought = program.post("/v1/ask", question=QUESTION), program.post("/v1/search", query="refunds")
     for got in (await asked, await sought):
-        assert (got.status, "warming up" in got.body["detail"]) == (503, True)
+        assert (got.status, "still starting" in got.body["detail"]) == (503, True)
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,9 @@ async def test_two_folders_of_one_name_are_both_kept(room: Room, tmp_path: Path)
     await ingest(room, first)
     naming, states = await ingest(room, second)
     assert (states, await sources(room)) == ([ADDED], ["docs (b)/policy.md", "docs/policy.md"])
-    assert f"“docs” is already the name of {first}, so the documents in {second} is called “docs (b)”." in naming.notes
+    assert (
+        f"“docs” is already the name of {first}, so the documents in {second} are added as “docs (b)”." in naming.notes
+    )
     for folder in (first, second):
         naming, states = await ingest(room, folder)
         assert (states, naming.notes, naming.kept) == ([UNCHANGED], (), ())
@@ -114,7 +116,7 @@ async def test_a_folder_gets_the_name_that_is_given_and_keeps_it(room: Room, tmp
     await ingest(room, folder, name="Handbook of 2026")
     _, states = await ingest(room, folder)
     assert (states, await sources(room)) == ([UNCHANGED], ["Handbook of 2026/policy.md"])
-    with pytest.raises(DocumentRejected, match="is called “Handbook of 2026” here already"):
+    with pytest.raises(DocumentRejected, match="is already called “Handbook of 2026” here"):
         await ingest(room, folder, name="other")
 
 
@@ -133,7 +135,7 @@ async def test_a_name_is_for_one_folder(room: Room, tmp_path: Path) -> None:
 async def test_the_name_of_a_folder_that_is_still_there_cannot_be_taken_over(room: Room, tmp_path: Path) -> None:
     first, second = (made(tmp_path / one, policy_md=f"Policy {one}.") for one in ("a", "b"))
     await ingest(room, first)
-    with pytest.raises(DocumentRejected, match=f"“a” is already the name of {first}, which is still there"):
+    with pytest.raises(DocumentRejected, match=f"“a” is the name of {first}, which is still there"):
         await ingest(room, second, name="a")
     assert [folder_of(one.origin) for one in await room.catalog.documents(frozenset({"default"}))] == [str(first)]
 
@@ -204,7 +206,7 @@ async def test_a_home_of_an_older_version_is_kept_and_nothing_is_encoded(room: R
     assert states == [UNCHANGED, UNCHANGED]
     assert [(one.name, one.documents, one.folder) for one in naming.kept] == [("docs", 3, str(folder))]
     assert naming.missing == ("docs/leave.md",)
-    assert "not in it now: docs/leave.md. They still answer" in naming.missing_note
+    assert "still indexed: docs/leave.md. They are used for answers" in naming.missing_note
     assert room.index._passages == rows
     naming, _ = await ingest(room, folder)
     assert (naming.kept, len(await sources(room))) == ((), 3)
@@ -233,7 +235,7 @@ async def test_an_upload_is_kept_beside_a_file_of_a_folder_that_has_its_name(roo
     await ingest(room, made(tmp_path, policy_md="Dogs are allowed.") / "policy.md", base="handbook")
     for text in ("Cats.", "Cats and birds."):  # again under the same name: a new version of the upload
         job = await room.adds(policy_md=f"# Policy of cats\n\n{text}")
-        assert "Both are kept; this one is called “policy (uploaded).md”." in job.items[0].notes[-1]
+        assert "Both are kept, and this one is called “policy (uploaded).md”." in job.items[0].notes[-1]
     assert await sources(room, "handbook") == ["policy (uploaded).md", "policy.md"]
     assert (await room.finds("dogs"))[0] == "Policy"
     assert (await room.finds("birds"))[0] == "Policy of cats"

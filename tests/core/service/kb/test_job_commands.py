@@ -291,7 +291,7 @@ async def test_a_lost_original_is_read_again_by_its_link_and_named_where_there_i
     await room.works()
     for name, data in room.kept_originals.kept.items():
         room.kept_originals.kept[name] = data[:-1]
-    assert "2 of 2 documents have lost something" in await room.consistency.find_losses()
+    assert "2 of 2 documents are incomplete" in await room.consistency.find_losses()
     reply = await room.says(KbVerb.REPAIR)
     assert "The originals of 1 document are not stored. Add them again, or remove them:" in words(reply)
     assert "• handbook: ferry.md" in words(reply)

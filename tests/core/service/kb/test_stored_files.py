@@ -247,7 +247,7 @@ async def test_a_place_that_the_installation_does_not_name_is_refused_with_what_
     await room.says(KbVerb.CREATE, base="handbook")
     reply = await room.says(KbVerb.INGEST, base="handbook", target="s3://secret/files")
     assert not is_success(reply)
-    assert "not among those that may be read here (memory://" in words(reply)
+    assert "is not allowed here (memory://" in words(reply)
 
 
 async def test_files_beside_a_place_are_two_jobs_and_none_is_left_out_in_silence(memory: Place) -> None:
