@@ -514,7 +514,7 @@ async def test_a_typed_choice_is_kept_as_a_button_is_and_a_later_button_cannot_c
     assert card.chosen == first.label
 
 
-async def test_a_typed_choice_that_fails_before_it_continues_can_be_made_again_and_otherwise(
+async def test_a_typed_choice_that_fails_before_it_continues_can_be_made_again(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fails(_: IncomingMessage) -> Audience:

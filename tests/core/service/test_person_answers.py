@@ -14,6 +14,7 @@ from core.model.errors import AlreadyDone, Denied, NotFound, PlatformUnavailable
 from core.model.incoming_events import IncomingMessage, ReplyTarget
 from core.model.person_answers import (
     AnswerState,
+    Confirmation,
     LastCall,
     Offer,
     OfferAction,
@@ -362,6 +363,27 @@ async def test_an_old_answer_is_asked_about_once_and_then_shown_as_not_confirmed
     (document,) = await room.catalog.documents(frozenset({"handbook"}))
     assert document.dated == f"{room.clock.now():%Y-%m-%d}"
     assert await room.headings() == {f"Answered by Bob, confirmed {document.dated}"}
+
+
+async def test_a_question_to_its_author_is_not_renewed_after_it_was_forgotten(
+    room: CalledRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await room.is_kept()
+    await room.days_pass(181)
+    (document,) = await room.catalog.documents(frozenset({"handbook"}))
+    asked, read = Confirmation(id=document.id[:16]), InProcessMessageStateStore.read
+    assert await room.message_states.read(asked) is not None
+
+    async def read_and_forget(store: InProcessMessageStateStore, blank: Confirmation) -> Confirmation | None:
+        kept = await read(store, blank)
+        if isinstance(kept, Confirmation):
+            await store.remove(kept)
+        return kept
+
+    with monkeypatch.context() as patch:
+        patch.setattr(InProcessMessageStateStore, "read", read_and_forget)
+        await room.days_pass(1)
+    assert await room.message_states.read(asked) is None
 
 
 async def test_an_answer_that_nobody_confirms_stays_and_says_so(room: CalledRoom) -> None:
