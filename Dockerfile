@@ -6,7 +6,7 @@ FROM ${PYTHON_IMAGE} AS build
 WORKDIR /app
 RUN python -m venv /venv
 ENV PATH=/venv/bin:$PATH PIP_NO_CACHE_DIR=1
-COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY pyproject.toml constraints.txt requirements.lock README.md LICENSE ./
 COPY footnote.py ./
 COPY bot bot
 COPY core core
@@ -15,8 +15,11 @@ COPY adapters adapters
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 # Workers of several machines keep files in an object store. Others: gcs, azure, ocr, otel.
 ARG EXTRAS=s3
-RUN pip install --constraint constraints.txt --index-url "$TORCH_INDEX" torch \
- && pip install --constraint constraints.txt ".[${EXTRAS}]"
+# The others are checked against the hashes of requirements.lock, setuptools for the build included. Other extras than s3
+# come after that, with versions and without hashes.
+RUN pip install --constraint constraints.txt --index-url "$TORCH_INDEX" --no-deps torch \
+ && pip install --no-deps --require-hashes --requirement requirements.lock \
+ && pip install --no-build-isolation --constraint constraints.txt ".[${EXTRAS}]"
 # What only developers of these packages need: 300 MB.
 RUN find /venv -type d -name tests -prune -exec rm -rf {} + \
  && rm -rf /venv/lib/python3*/site-packages/torch/include /venv/lib/python3*/site-packages/torch/test

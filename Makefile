@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PRODUCT := $(VENV)/.installed-product
 STAMP := $(VENV)/.installed
 
-.PHONY: setup ocr docs demo test check lint types architecture fast digests image containers bench eval clean
+.PHONY: setup ocr docs demo test check lint types architecture fast lock digests image containers bench eval clean
 
 # `make setup OCR=1` adds what reads scanned pages and images: about 120 MB.
 setup: $(STAMP) $(if $(OCR),ocr)
@@ -55,6 +55,14 @@ test: check
 # Everything that needs no embedded store and no process: seconds, not minutes.
 fast: $(STAMP)
 	$(BIN)/pytest -m 'not live and not e2e'
+
+# The hashes that the image's packages are checked against; it needs uv. PyTorch and its CUDA packages are left out: the
+# image takes the CPU build, which another index has.
+lock:
+	uv pip compile pyproject.toml --extra s3 --constraint constraints.txt --universal --python-version 3.11 --generate-hashes \
+	  --no-header --no-annotate --quiet --output-file requirements.lock
+	awk '/^[a-z]/ { skip = /^(torch|triton|nvidia-|cuda-)/ } !skip' requirements.lock > requirements.lock.new
+	mv requirements.lock.new requirements.lock
 
 # Lines for .env that pin the images of docker-compose.yml and the Dockerfile; it asks their registries.
 digests:

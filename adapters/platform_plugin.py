@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from core.ports.message_state import MessageStateStore
     from core.service.actions.user_actions import UserActions
     from core.service.attached_files import Parse
-    from core.service.gaps.overview import GapOverview
+    from core.service.gaps.digest import GapOverview
     from core.service.kb.service import KnowledgeService
 
 S = TypeVar("S", bound=BaseModel)

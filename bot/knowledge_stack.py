@@ -36,7 +36,7 @@ from core.ports.catalog import BlobStore, Catalog
 from core.ports.index import Encoder, Index
 from core.ports.memory import Memory
 from core.ports.platform import PlatformCapabilities
-from core.ports.question_log import QuestionLog
+from core.ports.usage import QuestionLog
 from core.retrieval.hybrid import Retriever
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.schedules import Scheduler
@@ -44,10 +44,10 @@ from core.service.kb.service import KnowledgeService
 from core.service.kb.wiring import KnowledgeDeps, wire_knowledge
 from core.service.lost_changes import LostChanges
 from core.service.person_answers import PersonAnswers
-from core.service.sync.classes import ReaderClasses
 from core.service.sync.connections import Connections
 from core.service.sync.documents import SyncedDocuments
 from core.service.sync.engine import SyncEngine
+from core.service.sync.rights import ReaderClasses
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -92,9 +92,9 @@ class KnowledgeStack:
             deps.blobs,
             WebCrawler(Fetcher(rules_of(self.settings))),
             {**served_everywhere, **platforms},
-            originals=deps.originals,
-            consistency=deps.consistency,
-            stores=deps.files,
+            deps.originals,
+            deps.consistency,
+            deps.files,
         )
         runner = JobRunner(
             jobs=deps.jobs,
@@ -104,7 +104,7 @@ class KnowledgeStack:
             site_store=deps.site_store,
             item_sources=item_sources,
             clock=deps.clock,
-            sync=self.connections.sync,
+            connections=self.connections,
         )
         return JobWorker(name=name, inbox=deps.inbox, runner=runner, tick=self.scheduler.tick, lanes=lanes)
 

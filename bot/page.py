@@ -33,7 +33,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.document_content import FileContent
 from core.model.health import Check, Health
 from core.model.json_codec import from_json
-from core.service.gaps.overview import GapOverview
+from core.service.gaps.digest import GapOverview
 from core.service.help import ExampleQuestions
 
 DOCTOR_SECONDS = 90.0

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
     from core.ports.inbox import NamedLeases, ProcessRegistry
     from core.ports.memory import Memory
-    from core.ports.question_log import QuestionLog
-    from core.ports.usage import TraceStore
+    from core.ports.usage import QuestionLog, TraceStore
 
 RETRY_SECONDS = (1.0, 2.0, 5.0)  # the last one repeats
 

@@ -102,7 +102,7 @@ async def open_request(footnote: "Footnote", request: Request) -> tuple[ThreadKe
     if understood is None:
         there = choices_of(parked.checkpoint)
         raise WrongCall(f"There is no choice {request.pressed!r} here. There are: {there}.")
-    events = service.choose(request.checkpoint, understood.choice, OPERATOR, audience=EVERYTHING, is_admin=True)
+    events = service.choose(request.checkpoint, understood, OPERATOR, audience=EVERYTHING, is_admin=True)
     return parked.checkpoint.thread, events
 
 

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adapters.encoders.answer_reader import LowRankAnswerReader
-from adapters.reasoners.extractive.evidence import rules
-from adapters.reasoners.extractive.evidence.rules import JudgedUnit, Rule
+from adapters.reasoners.extractive import rules
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.rules import JudgedUnit, Rule
 from bot.container import NEVER, Footnote, open_footnote
 from bot.settings import Settings
 from core.agent.agent import Agent

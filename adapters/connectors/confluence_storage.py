@@ -42,7 +42,8 @@ def _replace_macro(soup: BeautifulSoup, macro: Tag) -> None:
         return
     if name in _CODE:
         code = soup.new_tag("pre")
-        code.string = _plain_body(macro)
+        body = macro.find("ac:plain-text-body")
+        code.string = "".join(str(part) for part in body.find_all(string=True)) if isinstance(body, Tag) else ""
         macro.replace_with(code)
         return
     title = _parameter(macro, "title")
@@ -58,11 +59,6 @@ def _replace_macro(soup: BeautifulSoup, macro: Tag) -> None:
         macro.insert(0, heading)
     macro.name = "div"
     macro.attrs = {}
-
-
-def _plain_body(macro: Tag) -> str:
-    body = macro.find("ac:plain-text-body")
-    return "".join(str(part) for part in body.find_all(string=True)) if isinstance(body, Tag) else ""
 
 
 def _parameter(macro: Tag, name: str) -> str:

@@ -61,7 +61,7 @@ from core.service.delivery.job_cards import JobCards, look_after
 from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.incoming import BackfillPlaces
 from core.service.kb.service import KnowledgeService
-from core.service.leases import AlwaysLeader, LeaderLease
+from core.service.leases import LeaderLease
 
 CLOSE_SECONDS = 10.0
 CONNECT_SECONDS = 60.0  # how long a worker waits for the connection
@@ -100,7 +100,7 @@ class DiscordPlatform:
     ) -> None:
         configure_endpoints(api_url, gateway_url)
         self._parse = parse
-        self._connection = GatewayConnection(self._new_client, token, gateway_lease or AlwaysLeader())
+        self._connection = GatewayConnection(self._new_client, token, gateway_lease or LeaderLease())
         self._identify_limiter = IdentifyLimiter(message_states)
         self._ordered_queue = OrderedQueue(inbox)
         app = DiscordApplication.new(

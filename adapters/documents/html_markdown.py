@@ -154,19 +154,15 @@ def _code(_tag: Tag, inner: str) -> str:
     return f"`{inner.strip()}`" if inner.strip() and "`" not in inner else inner
 
 
-def _strong(_tag: Tag, inner: str) -> str:
-    return _emphasise(inner) if inner.strip() else inner
-
-
 def _superscript(tag: Tag, inner: str) -> str:
     """Return an exponent as `^n`; a raised link refers to a note and stays unchanged."""
     return f"^{inner.strip()}" if re.fullmatch(r"\s*\d+\s*", inner) and tag.find("a") is None else inner
 
 
-def _emphasise(inner: str) -> str:
+def _strong(_tag: Tag, inner: str) -> str:
     core = inner.strip().replace("**", "")
     before, after = inner[: len(inner) - len(inner.lstrip())], inner[len(inner.rstrip()) :]
-    return inner if _BREAK in core else f"{before}**{core}**{after}"
+    return inner if _BREAK in core or not inner.strip() else f"{before}**{core}**{after}"
 
 
 def _alt(tag: Tag) -> str:
@@ -203,11 +199,6 @@ def _decode_hidden_address(hidden: str) -> str:
         return ""
     address = bytes(letter ^ key for letter in letters).decode("utf-8", "ignore")
     return address if _MAIL_ADDRESS.fullmatch(address) else ""
-
-
-def _reveal_address(tag: Tag, inner: str) -> str:
-    """Return the address that a proxy hides in a span; return other spans as their text."""
-    return _mail_address(tag, "") or inner
 
 
 def _heading_text(tag: Tag) -> str:
@@ -385,7 +376,7 @@ _INLINE: dict[str, Callable[[Tag, str], str]] = {
     **dict.fromkeys(("code", "kbd", "samp", "tt"), _code),
     **dict.fromkeys(("b", "strong"), _strong),
     **dict.fromkeys(sorted(_BLOCKS), lambda _, inner: f" {inner} "),
-    "span": _reveal_address,
+    "span": lambda tag, inner: _mail_address(tag, "") or inner,  # a proxy may hide an address in it
     "a": _link,
     "br": lambda _tag, _inner: _BREAK,
     "img": lambda tag, _: _alt(tag),

@@ -46,7 +46,7 @@ def shown_number(value: float, number_format: str | None) -> str:
     sign = "-" if value < 0 and index == 0 else ""
     if section.exponent:
         return f"{value:.{section.decimals}E}"
-    if not _has_digits(section):
+    if None not in section.pieces and not section.decimals:
         return "".join(piece or "" for piece in section.pieces)
     text = _fill_section(section, abs(value))
     return sign + text if re.search(r"[1-9]", text) else text
@@ -106,10 +106,6 @@ def _add_literal(section: _Section, kind: str | None, match: re.Match[str], *, i
         section.after += text or ""
     else:
         section.pieces.append(text or "")
-
-
-def _has_digits(section: _Section) -> bool:
-    return None in section.pieces or bool(section.decimals)
 
 
 def _fill_section(section: _Section, value: float) -> str:

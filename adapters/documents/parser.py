@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from types import TracebackType
 from typing import Self
 
 from adapters.documents.format import by_media_type
@@ -58,9 +57,7 @@ class DocumentParser:
             await self._stack.enter_async_context(self._ocr)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
 
     async def parse(self, name: str, data: bytes, progress: Callable[[int, int], None] | None = None) -> ParsedDocument:
@@ -195,24 +192,15 @@ DRAWING = SandboxLimits(memory=768 * MB, seconds=15.0, cpu_seconds=15, output_by
 MOST_MARKS = 200
 
 
-class SandboxedPagePictures(PagePictures):
+class SandboxedPagePictures(Sandbox, PagePictures):
     """Renderer of PDF pages in a lazily started process. Use it with ``async with``."""
 
     def __init__(self) -> None:
-        self._sandbox = Sandbox(workers=1, limits=DRAWING, task="draw")
-
-    async def __aenter__(self) -> Self:
-        await self._sandbox.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._sandbox.__aexit__(kind, error, trace)
+        super().__init__(workers=1, limits=DRAWING, task="draw")
 
     async def draw(self, name: str, data: bytes, page: int, quote: str = "") -> PagePicture:
         """Draw one page, counted from 1. Raises DocumentRejected."""
-        return picture_of(await self._sandbox.draw_page(name, data, page, quote))
+        return picture_of(await self.draw_page(name, data, page, quote))
 
 
 def picture_of(body: bytes) -> PagePicture:

@@ -78,16 +78,17 @@ def stretches(header: Row, rows: Sequence[Row], *, size: int = STRETCH_CHARS) ->
     Rows that would be too wide to read are written as records instead, one list per row.
     """
     head_chars = sum(len(_flat(text)) + 3 for text in header)
-    wide = rows and (head_chars + _average_chars(rows)) > WIDE_ROW_CHARS
+    average = sum(len(text) + 3 for row in rows for text in row) // max(len(rows), 1)
+    wide = bool(rows) and head_chars + average > WIDE_ROW_CHARS
     first, chars = 0, 0
     for i, row in enumerate(rows):
         length = sum(min(len(text), CELL_CHARS) + 3 for text in row) + (head_chars if wide else 0)
         if i > first and chars + length > size:
-            yield _stretch(header, rows, first, i - 1, wide=bool(wide))
+            yield _stretch(header, rows, first, i - 1, wide=wide)
             first, chars = i, 0
         chars += length
     if rows:
-        yield _stretch(header, rows, first, len(rows) - 1, wide=bool(wide))
+        yield _stretch(header, rows, first, len(rows) - 1, wide=wide)
     elif any(text.strip() for text in header):
         yield TablePart(" · ".join(text for text in map(_flat, header) if text), 0, 0)
 
@@ -99,10 +100,6 @@ def _stretch(header: Row, rows: Sequence[Row], first: int, last: int, *, wide: b
     records = [record(header, row) for row in body]
     numbers = [first + i for i, text in enumerate(records) for _ in range(text.count("\n") + 2)]  # and a blank line
     return TablePart("\n\n".join(records), first, last, tuple(numbers[:-1]))
-
-
-def _average_chars(rows: Sequence[Row]) -> int:
-    return sum(len(text) + 3 for row in rows for text in row) // len(rows)
 
 
 def _flat(text: str) -> str:

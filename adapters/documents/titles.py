@@ -65,6 +65,11 @@ def plain(markdown: str) -> str:
     return re.sub(r"\\([\\`*_{}\[\]()#+\-.!|])", r"\1", text).strip()
 
 
+def escape_hash(text: str) -> str:
+    """Return text with "#" escaped at the start of lines, where it would make a heading."""
+    return re.sub(r"(?m)^(#{1,6}\s)", r"\\\1", text)
+
+
 def safe_link(url: str | None) -> str | None:
     """Return the link if it is a plain http(s) address that is safe to show, otherwise None."""
     text = (url or "").strip()

@@ -7,6 +7,7 @@ wrote, is harmless: the DTD it references is never fetched.
 
 import re
 import zipfile
+import zlib
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,10 @@ RATIO_FREE = 5 * 1024 * 1024
 """Parts up to this size may have any compression ratio."""
 
 _DECLARES = re.compile(rb"<!(?:DOCTYPE[^>\[]*\[|ENTITY)", re.IGNORECASE)
-_DAMAGED = (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, OSError, NotImplementedError, ValueError, RuntimeError)
+_DAMAGED = (
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error),
+    *(EOFError, OSError, NotImplementedError, ValueError, RuntimeError),
+)
 
 
 def open_package(data: bytes) -> zipfile.ZipFile:
@@ -78,8 +82,6 @@ def part(package: zipfile.ZipFile, path: str) -> bytes:
         raise DocumentRejected(f"This file is incomplete: its part {path[:100]} is missing.") from error
     except _DAMAGED as error:
         raise DocumentRejected(f"This file is damaged: its part {path[:100]} cannot be unpacked.") from error
-    except _zlib_error() as error:
-        raise DocumentRejected(f"This file is damaged: its part {path[:100]} cannot be unpacked.") from error
 
 
 def refuse_declared_entities(package: zipfile.ZipFile) -> None:
@@ -114,12 +116,6 @@ def xml(data: bytes) -> "Element":
     except (ParseError, ValueError, LookupError) as error:
         raise DocumentRejected("Its XML is damaged and cannot be read.") from error
     return root
-
-
-def _zlib_error() -> type[Exception]:
-    import zlib
-
-    return zlib.error
 
 
 CONTENT_TYPES = "[Content_Types].xml"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
+from adapters.encoders.model_files import brief
 from core.model.errors import ModelUnavailable, first_of_ours
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class EndpointEncoder:
         except TimeoutError:
             raise self._failure(f"took longer than {seconds:g} s", "Try again; it may be busy or starting.") from None
         except (OpenAIError, ValueError, TypeError, AttributeError) as error:  # a malformed response
-            raise self._failure(f"cannot be used: {_brief(error)}", "footnote doctor tries it.") from error
+            raise self._failure(f"cannot be used: {brief(error)}", "footnote doctor tries it.") from error
 
     async def _embedded(self, texts: list[str]) -> "list[Vectors]":
         from openai import APIStatusError
@@ -210,10 +211,6 @@ class EndpointEncoder:
 
     def _failure(self, what: str, remedy: str) -> ModelUnavailable:
         return ModelUnavailable(f"The embedding endpoint {self._base_url} {what}.", remedy=remedy)
-
-
-def _brief(error: Exception) -> str:
-    return (str(error).strip().partition("\n")[0] or type(error).__name__).rstrip(". ")[:200]
 
 
 def _read(file: Path, name: str) -> int | None:

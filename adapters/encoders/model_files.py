@@ -132,7 +132,7 @@ def load(files: ModelFiles, make: Any) -> Any:
                 return make(files.location, device=None)
         except Exception as error:
             raise ModelUnavailable(
-                f"The model {files.name} cannot be loaded: {_brief(error)}.", remedy="Check its name."
+                f"The model {files.name} cannot be loaded: {brief(error)}.", remedy="Check its name."
             ) from error
 
 
@@ -154,7 +154,7 @@ def _not_whole(folder: Path, error: Exception) -> ModelUnavailable:
             remedy="Give the process 2 GB or more: raise the limit of its container or of ulimit -v.",
         )
     return ModelUnavailable(
-        f"The model in {folder} cannot be loaded: {_brief(error)}.",
+        f"The model in {folder} cannot be loaded: {brief(error)}.",
         remedy="The folder must hold a whole sentence-transformers model.",
     )
 
@@ -207,7 +207,8 @@ def _is_path(name: str) -> bool:
     return name.startswith((".", "/", "~")) or name.count("/") > 1
 
 
-def _brief(error: Exception) -> str:
+def brief(error: Exception) -> str:
+    """Return the first line of an error's message, or its type, as the end of a sentence."""
     return (str(error).strip().partition("\n")[0] or type(error).__name__).rstrip(". ")[:200]
 
 

@@ -19,7 +19,6 @@ from core.model.errors import FootnoteError
 from core.model.events import AgentCompleted, AgentFailed, AgentStarted, CheckpointReached, Noticed
 from core.model.evidence import Hit
 from core.model.inquiry import AnswerPolicy, Checkpoint
-from core.model.knowledge import Document, KnowledgeBase
 from core.model.message_text import LONGEST_QUESTION
 from core.ports.access import TokenScope
 from core.service.api_clients import ApiClient, KnowledgeReader, Section
@@ -87,11 +86,6 @@ class SourceBase:
     name: str
     description: str
 
-    @classmethod
-    def of(cls, base: KnowledgeBase) -> "SourceBase":
-        """Convert a base from the catalog."""
-        return cls(base.name, base.description)
-
 
 @dataclass(frozen=True)
 class SourceDocument:
@@ -103,13 +97,6 @@ class SourceDocument:
     knowledge_base: str
     passages: int
     dated: str
-
-    @classmethod
-    def of(cls, document: Document) -> "SourceDocument":
-        """Convert a document from the catalog."""
-        return cls(
-            document.id, document.title, document.source, document.knowledge_base, document.passages, document.dated
-        )
 
 
 @dataclass(frozen=True)
@@ -222,8 +209,11 @@ class KnowledgeTools:
         async with self._open_call(TokenScope.SEARCH) as client:
             bases = await client.visible_bases(self.reader.catalog)
             listing = await self.reader.documents(client, base=knowledge_base, name=name)
-            documents = [SourceDocument.of(document) for document in listing.documents]
-            return Sources([SourceBase.of(base) for base in bases], documents, listing.left_out)
+            documents = [
+                SourceDocument(one.id, one.title, one.source, one.knowledge_base, one.passages, one.dated)
+                for one in listing.documents
+            ]
+            return Sources([SourceBase(base.name, base.description) for base in bases], documents, listing.left_out)
 
     async def read_section(
         self,

@@ -34,10 +34,11 @@ class DenseSearch:
     def nearest(self, client: Any, field: str, vector: Any) -> list[Any]:
         """Return the best hits of the dense leg if Milvus searches only some of its lists."""
         first = self._call(client, field, vector, [], {})
-        return self._within(client, field, vector, _radius(first)) if first else []
-
-    def _within(self, client: Any, field: str, vector: Any, cosine: float) -> list[Any]:
-        return self._call(client, field, vector, list(self.fields), {"params": {"radius": cosine}})
+        if not first:
+            return []
+        last = float(first[-1]["distance"])
+        radius = max(-1.0, min(last * _SHARE, last - _LESS))  # a cosine within which nearly all better rows are
+        return self._call(client, field, vector, list(self.fields), {"params": {"radius": radius}})
 
     def _call(self, client: Any, field: str, query: Any, fields: list[str], params: dict[str, Any]) -> list[Any]:
         found = client.search(
@@ -52,9 +53,3 @@ class DenseSearch:
         )
         hits: list[Any] = found[0]
         return hits
-
-
-def _radius(hits: Sequence[Any]) -> float:
-    """Return the cosine radius at which a range search finds nearly all rows that rank before the last hit."""
-    last = float(hits[-1]["distance"])
-    return max(-1.0, min(last * _SHARE, last - _LESS))

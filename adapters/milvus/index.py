@@ -43,9 +43,8 @@ from adapters.milvus.rows import (
 )
 from core.model.errors import StoreUnavailable
 from core.model.knowledge import Passage
-from core.model.sentence_vectors import cosines_of_nearest
 from core.model.text import without_stopwords
-from core.ports.index import DenseAndBm25Hits, PassageVectors, Scope
+from core.ports.index import DenseAndBm25Hits, PassageVectors, Scope, cosines_of_nearest
 
 if TYPE_CHECKING:
     from core.ports.index import Vectors

@@ -18,8 +18,7 @@ from urllib.parse import unquote
 
 from core.model.errors import DocumentRejected
 from core.model.knowledge import Locator, Passage
-from core.model.sentence_vectors import SentenceVectors
-from core.ports.index import PassageVectors, Scope
+from core.ports.index import PassageVectors, Scope, SentenceVectors
 
 VARCHAR_BYTES = 65_535  # Milvus's limit, in bytes of UTF-8
 KEY_BYTES = 1_024
@@ -71,14 +70,9 @@ def base_hash(base: str) -> int:
     return int.from_bytes(blake2b(base.encode(errors="replace"), digest_size=8).digest()) >> 2
 
 
-def base_hashes(scope: Scope) -> list[int]:
-    """Return the hashes of a scope's bases."""
-    return sorted({base_hash(base) for base in scope.bases})
-
-
 def by_base_hash(scope: Scope) -> str:
     """Return the scope as a filter for collections with base hashes; check the hits with ``in_scope``."""
-    numbers = base_hashes(scope)
+    numbers = sorted({base_hash(base) for base in scope.bases})
     if len(numbers) > _COMPARED:
         bases = f"{BASE_HASH} in {numbers}"
     else:

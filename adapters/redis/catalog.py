@@ -116,7 +116,7 @@ class RedisCatalog(Catalog):
         async with bounded_call():
             base = await self._client.hget(HOMES, document_id)
             stored = None if base is None else await self._client.hget(DOCUMENTS + str(base), document_id)
-        return None if stored is None else _document(str(stored))
+        return None if stored is None else from_json(Document, str(stored))
 
     async def publish(self, document: Document) -> Document | None:
         """Make this version visible in one step; return the version that it replaced."""
@@ -125,7 +125,7 @@ class RedisCatalog(Catalog):
                 keys=[VERSIONS, HOMES, DOCUMENTS + document.knowledge_base, CHANGES],
                 args=[document.id, document.version, document.knowledge_base, to_json(document)],
             )
-        return None if earlier is None else _document(earlier)
+        return None if earlier is None else from_json(Document, earlier)
 
     async def republish(self, document: Document) -> bool:
         """Replace a document's metadata at its visible version; return False if another version is visible."""
@@ -143,7 +143,7 @@ class RedisCatalog(Catalog):
             if base is None:
                 return None
             earlier = await self._withdraw(keys=[VERSIONS, HOMES, DOCUMENTS + str(base), CHANGES], args=[document_id])
-        return None if earlier is None else _document(earlier)
+        return None if earlier is None else from_json(Document, earlier)
 
     async def visible_versions(self, document_ids: Sequence[str]) -> Mapping[str, str]:
         """Return the visible version of each of these documents, in one round trip; invisible ones are absent.
@@ -180,8 +180,3 @@ class RedisCatalog(Catalog):
         """Set the identity of the index."""
         async with bounded_call():
             await self._client.set(INDEX, identity)
-
-
-def _document(stored: str) -> Document:
-    document: Document = from_json(Document, stored)
-    return document

@@ -14,7 +14,7 @@ Query parameters go to redis-py unchanged: ``ssl_ca_certs=/path/ca.pem`` and, fo
 import asyncio
 import ssl
 import uuid
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -67,6 +67,11 @@ def connect(url: str, *, max_connections: int = MAX_CONNECTIONS) -> Redis:
 def texts(replies: Iterable[Any]) -> list[str]:
     """Return decoded replies as strings; redis-py's types do not say that they are."""
     return [str(reply) for reply in replies]
+
+
+def text_fields(stored: Mapping[Any, Any]) -> dict[str, str]:
+    """Return a hash with its decoded fields typed as strings."""
+    return {str(name): str(value) for name, value in stored.items()}
 
 
 @asynccontextmanager
@@ -257,13 +262,8 @@ async def write_probe(client: Redis) -> None:
         await client.set(tagged_key("probe:write"), "1", ex=60)
 
 
-def _on_primaries(client: Redis) -> dict[str, Any]:
-    return {"target_nodes": RedisCluster.PRIMARIES} if is_cluster(client) else {}
-
-
-def is_cluster(client: Any) -> bool:
-    """Return whether the client talks to a Cluster, although it is typed as ``Redis`` everywhere else."""
-    return isinstance(client, RedisCluster)
+def _on_primaries(client: Any) -> dict[str, Any]:  # a Cluster is typed as ``Redis`` everywhere else
+    return {"target_nodes": RedisCluster.PRIMARIES} if isinstance(client, RedisCluster) else {}
 
 
 def _by_node(told: Any) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import texts
+from adapters.redis.client import text_fields, texts
 from adapters.redis.kb_stores import job_head
 from adapters.redis.keys import (
     API_TOKENS,
@@ -157,7 +157,7 @@ class Erasure:
     async def _checkpoint(self, checkpoint_id: str) -> None:
         stored = await self._client.hget(checkpoint_key(checkpoint_id), "parked")
         if stored:
-            parked: ParkedInquiry = from_json(ParkedInquiry, stored)
+            parked = from_json(ParkedInquiry, stored)
             about = thread_keys(str(parked.checkpoint.thread))[3]
             await self._close_checkpoint(keys=[about], args=[checkpoint_id])
             await self._traces([parked.inquiry.id])
@@ -173,7 +173,7 @@ class Erasure:
 
         With ``only_of``, skip it if it now belongs to another person.
         """
-        values = _texts(await self._client.hgetall(record_key(place, subject)))
+        values = text_fields(await self._client.hgetall(record_key(place, subject)))
         if not only_of or values.get(OWNER, only_of) == only_of:
             await self._erase(place, subject, values, {entry} if entry else set(values))
         if not entry:
@@ -219,7 +219,7 @@ class Erasure:
         """Erase feedback on these answers, by this person, on their questions or in this thread."""
         gone: list[str] = []
         async for field, stored in self._client.hscan_iter(FEEDBACK, count=_PAGE):
-            word: Feedback = from_json(Feedback, stored)
+            word = from_json(Feedback, stored)
             theirs = bool(person) and person in (word.person.id, word.asker)
             if theirs or word.trace_id in traces or (thread and word.thread == thread):
                 gone.append(str(field))
@@ -230,13 +230,9 @@ class Erasure:
     async def _proposals(self, person: str) -> None:
         """Delete this person's undecided proposals."""
         for name, stored in (await self._client.hgetall(PROPOSALS)).items():
-            proposal: Proposal = from_json(Proposal, stored)
+            proposal = from_json(Proposal, stored)
             if proposal.by.id == person:
                 await self._client.hdel(PROPOSALS, name)
-
-
-def _texts(kept: Mapping[Any, Any]) -> dict[str, str]:
-    return {str(name): str(value) for name, value in kept.items()}
 
 
 _TRIES = 5  # retries for concurrent writes to the same entry

@@ -321,7 +321,7 @@ class RedisInbox(Inbox):
             if outcome == "lost":
                 raise _lost()
             if rest[0]:
-                following: Delivery = from_json(Delivery, rest[0])
+                following = from_json(Delivery, rest[0])
                 await self._tokens.add(thread, following.person)
             await in_order(
                 self._client, *self._tokens.acknowledge_command(lease.token.split()), *self._struck(delivery)

@@ -50,8 +50,7 @@ class RedisScheduleStore(ScheduleStore):
         """Return all schedules, the next due first."""
         async with bounded_call():
             stored = await self._client.hvals(SCHEDULES)
-        found: list[Schedule] = [from_json(Schedule, text) for text in stored]
-        return sorted(found, key=lambda schedule: schedule.next_at)
+        return sorted((from_json(Schedule, text) for text in stored), key=lambda schedule: schedule.next_at)
 
 
 class RedisSiteStore(SiteStore):
@@ -96,8 +95,7 @@ class RedisConnectionStore(ConnectionStore):
         """Return all connections, by name."""
         async with bounded_call():
             stored = await self._client.hvals(CONNECTIONS)
-        found: list[Connection] = [from_json(Connection, text) for text in stored]
-        return sorted(found, key=lambda connection: connection.name)
+        return sorted((from_json(Connection, text) for text in stored), key=lambda connection: connection.name)
 
     async def remove_connection(self, name: str) -> None:
         """Delete a connection, its state and its items."""
@@ -119,8 +117,7 @@ class RedisConnectionStore(ConnectionStore):
         """Return the sync state, or a new one if none is stored."""
         async with bounded_call():
             stored = await self._client.hget(CONNECTION_STATES, name)
-        state: SyncState = SyncState() if stored is None else from_json(SyncState, stored)
-        return state
+        return SyncState() if stored is None else from_json(SyncState, stored)
 
     async def save_items(self, name: str, items: Collection[SyncedItem]) -> None:
         """Store these items."""
@@ -161,15 +158,15 @@ class RedisTrashStore(TrashStore):
         """Return all stored removals, latest first."""
         async with bounded_call():
             stored = await self._client.hvals(REMOVED)
-        found: list[RemovedDocument] = [from_json(RemovedDocument, text) for text in stored]
-        return sorted(found, key=lambda removed: removed.at, reverse=True)
+        return sorted(
+            (from_json(RemovedDocument, text) for text in stored), key=lambda removed: removed.at, reverse=True
+        )
 
     async def removal(self, document_id: str) -> RemovedDocument | None:
         """Return the removal of this document; a replaced version is not a removal."""
         async with bounded_call():
             stored = await self._client.hget(REMOVED, document_id)
-        removed: RemovedDocument | None = None if stored is None else from_json(RemovedDocument, stored)
-        return removed
+        return None if stored is None else from_json(RemovedDocument, stored)
 
     async def forget_removal(self, key: str) -> None:
         """Delete a removal that was restored or has expired."""
@@ -218,15 +215,13 @@ class RedisProposalStore(ProposalStore):
         """Return the waiting proposals, oldest first."""
         async with bounded_call():
             stored = await self._client.hvals(PROPOSALS)
-        found: list[Proposal] = [from_json(Proposal, text) for text in stored]
-        return sorted(found, key=lambda proposal: proposal.at)
+        return sorted((from_json(Proposal, text) for text in stored), key=lambda proposal: proposal.at)
 
     async def proposal(self, proposal_id: str) -> Proposal | None:
         """Return a proposal by its id; None if it is unknown or decided."""
         async with bounded_call():
             stored = await self._client.hget(PROPOSALS, proposal_id)
-        proposal: Proposal | None = None if stored is None else from_json(Proposal, stored)
-        return proposal
+        return None if stored is None else from_json(Proposal, stored)
 
     async def decide(self, decision: Decision) -> Decision | None:
         """Decide a waiting proposal once; return the decision in effect, or None if there is neither."""
@@ -248,8 +243,7 @@ class RedisProposalStore(ProposalStore):
         """Return approvals whose job may not be queued yet, oldest first."""
         async with bounded_call():
             stored = await self._client.hvals(UNDONE)
-        found: list[Decision] = [from_json(Decision, text) for text in stored]
-        return sorted(found, key=lambda decision: decision.at)
+        return sorted((from_json(Decision, text) for text in stored), key=lambda decision: decision.at)
 
     async def reopen(self, proposal_id: str) -> None:
         """Delete a decision whose job is queued or no longer exists."""
@@ -267,8 +261,7 @@ class RedisProposalStore(ProposalStore):
 
 
 def _decision(stored: str | bytes | None) -> Decision | None:
-    decision: Decision | None = from_json(Decision, str(stored)) if stored else None
-    return decision
+    return from_json(Decision, str(stored)) if stored else None
 
 
 MOST_LISTED = 1_000
@@ -361,7 +354,7 @@ def _fields(job: Job, items: Sequence[JobItem]) -> list[str]:
 def _job(stored: Mapping[Any, Any]) -> Job | None:
     if "head" not in stored:
         return None
-    job: Job = from_json(Job, stored["head"])
+    job = from_json(Job, stored["head"])
     numbered = sorted((int(name[5:]), text) for name, text in stored.items() if name.startswith("item:"))
     items = tuple(from_json(JobItem, text) for _, text in numbered)
     return replace(job, items=items, cancelled_by=str(stored.get("cancelled", "")))

@@ -281,7 +281,7 @@ class RedisCheckpoints(Checkpoints):
         """Return an inquiry without claiming it; None if it is unknown or claimed by anyone but ``by``."""
         async with bounded_call():
             stored, taken = await self._client.hmget(checkpoint_key(checkpoint_id), ["parked", "taken"])
-        return None if stored is None or taken not in (None, by) else _parse_parked(str(stored))
+        return None if stored is None or taken not in (None, by) else from_json(ParkedInquiry, str(stored))
 
     async def claim(self, checkpoint_id: str, *, by: str = "") -> ParkedInquiry | None:
         """Claim an inquiry once. Within a day the same ``by`` can claim it again, so that a new worker can continue."""
@@ -289,7 +289,7 @@ class RedisCheckpoints(Checkpoints):
             stored = await self._claim(keys=[checkpoint_key(checkpoint_id)], args=[by or uuid.uuid4().hex, _TAKEN_TTL])
             if stored is None:
                 return None
-            parked = _parse_parked(stored)
+            parked = from_json(ParkedInquiry, stored)
             await self._client.zrem(DUE, checkpoint_id)
             await self._close(keys=[_about(parked)], args=[checkpoint_id])
         return parked
@@ -308,8 +308,3 @@ class RedisCheckpoints(Checkpoints):
 
 def _about(parked: ParkedInquiry) -> str:
     return thread_keys(str(parked.checkpoint.thread))[3]
-
-
-def _parse_parked(stored: str) -> ParkedInquiry:
-    parked: ParkedInquiry = from_json(ParkedInquiry, stored)
-    return parked

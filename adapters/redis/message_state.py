@@ -4,13 +4,13 @@ A record is added to the indexes of its person and thread before it is written.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import bounded_call
+from adapters.redis.client import bounded_call, text_fields
 from adapters.redis.keys import (
     cancel_request_key,
     index_member,
@@ -75,13 +75,13 @@ class RedisMessageStateStore(MessageStateStore):
     async def read(self, blank: R) -> R | None:
         """Return the record at this one's address, or None."""
         async with bounded_call():
-            kept = _texts(await self._client.hgetall(_key(blank.address)))
+            kept = text_fields(await self._client.hgetall(_key(blank.address)))
         return from_fields(blank, kept)
 
     async def read_entries(self, blank: R) -> Sequence[R]:
         """Return all records that share this one's place and subject."""
         async with bounded_call():
-            kept = _texts(await self._client.hgetall(_key(blank.address)))
+            kept = text_fields(await self._client.hgetall(_key(blank.address)))
         return entries_from_fields(blank, kept)
 
     async def save(self, *records: Record, was: Record | None = None, fence: int | None = None) -> None:
@@ -165,11 +165,6 @@ class RedisMessageStateStore(MessageStateStore):
 def _member(address: Address, thread: str) -> str:
     """Return the member for a record in a thread's index."""
     return address.subject if thread == address.place and not address.entry else index_member(address)
-
-
-def _texts(kept: Mapping[Any, Any]) -> dict[str, str]:
-    """Return a hash with its decoded fields typed as strings."""
-    return {str(name): str(value) for name, value in kept.items()}
 
 
 def _key(address: Address) -> str:

@@ -19,7 +19,7 @@ from adapters.redis.keys import (
 )
 from core.model.json_codec import from_json, to_json
 from core.ports.memory import Feedback, FeedbackStore
-from core.ports.question_log import LoggedQuestion, QuestionLog
+from core.ports.usage import LoggedQuestion, QuestionLog
 
 _KEYS = [QUESTIONS, QUESTIONS_ORDER, QUESTIONS_OWNERS, QUESTIONS_CORRECTED]
 _PAGE = 500
@@ -89,7 +89,7 @@ class RedisQuestionLog(QuestionLog):
                 stored = await self._client.hmget(QUESTIONS, page)
             for trace, text in zip(page, stored, strict=True):
                 if text is not None:
-                    question: LoggedQuestion = from_json(LoggedQuestion, str(text))
+                    question = from_json(LoggedQuestion, str(text))
                     yield replace(question, corrected=True) if trace in corrected else question
 
 

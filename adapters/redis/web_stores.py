@@ -124,8 +124,7 @@ class RedisApiTokens(ApiTokens):
         """Return the token with this id, revoked or not."""
         async with bounded_call():
             stored = await self._client.hget(API_TOKENS, token_id)
-        found: KeptToken | None = from_json(KeptToken, stored) if stored else None
-        return found
+        return from_json(KeptToken, stored) if stored else None
 
     async def all(self) -> Sequence[ApiToken]:
         """Return all tokens, newest first."""

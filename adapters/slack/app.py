@@ -34,7 +34,7 @@ from adapters.slack.listeners.shortcuts import ShortcutListeners
 from adapters.slack.listeners.support import BackgroundTasks
 from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.errors import FootnoteError
-from core.service.gaps.overview import GapOverview
+from core.service.gaps.digest import GapOverview
 
 _MALFORMED = (TypeError, AttributeError, LookupError, ValueError)  # raised by Bolt while it reads a malformed payload
 PATH = "/slack/events"  # of events, interactions and commands in HTTP mode; the manifest names it

@@ -55,7 +55,7 @@ from core.service.actions.wording import EDITED_LATE, YOU_EDITED, ThreadMuted, o
 from core.service.delivery.delivery import AnswerDelivery
 from core.service.delivery.job_cards import look_after
 from core.service.delivery.pacing import LIMITS, PacingLimits
-from core.service.gaps.overview import GapOverview
+from core.service.gaps.digest import GapOverview
 from core.service.incoming import BackfillPlaces
 from core.service.kb.service import KnowledgeService
 from core.service.leases import pause

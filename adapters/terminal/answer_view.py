@@ -3,14 +3,15 @@
 import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import ClassVar
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType, RenderResult
 from rich.live import Live
+from rich.markdown import Heading, HorizontalRule, Markdown, MarkdownElement
 from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from adapters.terminal.markdown import AnswerMarkdown
 from core.model.answer import Answer, Citation, Outcome, Support
 from core.model.errors import NotFound
 from core.model.events import TracedEvent
@@ -18,6 +19,31 @@ from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
 from core.ports.usage import TraceStore
 from core.service.explanations import describe_event
+
+
+class LeftHeading(Heading):
+    """A left-aligned heading, because the output of a pipe has no middle."""
+
+    LEVEL_ALIGN: ClassVar[dict[str, JustifyMethod]] = dict.fromkeys(Heading.LEVEL_ALIGN, "left")
+
+
+class ShortRule(HorizontalRule):
+    """A rule that is as short in a pipe as on the narrowest screen."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw three dashes."""
+        yield Text("───", style=console.get_style("markdown.hr", default="none"))
+
+
+class AnswerMarkdown(Markdown):
+    """Markdown in the form of answers."""
+
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
+        **Markdown.elements,
+        "heading_open": LeftHeading,
+        "hr": ShortRule,
+    }
+
 
 REFRESH = 12  # times a second
 

@@ -119,11 +119,8 @@ class Chat:
         self._open = final.checkpoint if isinstance(final, CheckpointReached) else None
         if isinstance(final, CheckpointReached | AgentCompleted):
             self._last = final.answer
-        await self._note_trace()
-        await self.question_service.reflect(terminal_thread(self.thread), Audience(unrestricted=True))
-
-    async def _note_trace(self) -> None:
         self._trace = await self.question_service.last_trace(terminal_thread(self.thread))
+        await self.question_service.reflect(terminal_thread(self.thread), Audience(unrestricted=True))
 
     async def _command(self, text: str) -> bool:
         name, _, rest = text[1:].partition(" ")

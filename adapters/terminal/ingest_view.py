@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterator, Seque
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
@@ -19,7 +20,6 @@ from rich.text import Text
 from adapters.terminal.job_progress import (
     LOOK_SECONDS,
     JobBar,
-    JobServices,
     RunningWorker,
     job_bar,
     result_text,
@@ -37,6 +37,9 @@ from core.service.kb.results import Refused, accepted_jobs
 from core.service.kb.service import KnowledgeService
 from core.service.kb.text_spans import count
 
+if TYPE_CHECKING:
+    from core.service.workers import JobWorker
+
 AnyFile = NamedFile | tuple[Path, str]  # a path with its source; without an origin it counts as uploaded
 MISSING_SHOWN = 10
 TOGETHER = 500  # files spooled at a time, as one job
@@ -49,7 +52,7 @@ class IngestClient:
 
     kb: KnowledgeService
     jobs: JobStore
-    worker: Callable[[], JobServices]
+    worker: Callable[[], "JobWorker"]
     caller: Caller
 
     async def accept(self, files: AsyncIterator[FileContent], base: str) -> Job:
@@ -155,25 +158,24 @@ async def _ingest_batch(
         return
     job = await client.accept(read_files(changed), base)
     sources = {file.source for file in changed}  # the job of a killed command may have more files
+    left = ""
     try:
         job = await watch_job(client.jobs, job, ingest.bar, working)
+        left = job.reason or "It was not begun."
     except asyncio.CancelledError:
         with suppress(FootnoteError):
             await client.jobs.cancel(job.id, client.caller.person.id)
             job = await _await_end(client.jobs, job)
-        for result in _results(job, sources):
-            ingest.add(result)
         raise
     except StoreUnavailable:
         with suppress(FootnoteError):
             await client.jobs.cancel(job.id, client.caller.person.id)  # the next command ingests the rest
         with suppress(FootnoteError):  # a Redis with a full disk rejects writes but can still be read
             job = await client.jobs.read(job.id) or job
-        for result in _results(job, sources):
-            ingest.add(result)
         raise
-    for result in _results(job, sources, left=job.reason or "It was not begun."):
-        ingest.add(result)
+    finally:
+        for result in _results(job, sources, left):
+            ingest.add(result)
 
 
 async def _changed_files(

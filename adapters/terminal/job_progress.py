@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, RenderableType
 from rich.progress import (
@@ -36,28 +36,20 @@ from core.service.kb.text_layout import lay_out
 from core.service.kb.text_spans import line_text
 from core.service.kb.wording import outcome_lines
 
+if TYPE_CHECKING:
+    from core.service.workers import JobWorker
+
 LOOK_SECONDS = 0.1
 TURN_SECONDS = 3.0  # a job still queued after this long waits for another job of the base
 SHOWN = 40  # characters of a source beside the bar
 WAITING = "Other work on “{base}” comes first: this waits for its turn. footnote kb jobs shows it, kb cancel ends it."
 
 
-class JobServices(Protocol):
-    """A worker that retries if a store is ``away``. A person at a terminal would rather see that error."""
-
-    @property
-    def away(self) -> StoreUnavailable | None:
-        """The store error that interrupted the latest attempt at a job."""
-
-    async def run(self, stop: asyncio.Event) -> None:
-        """Run jobs until ``stop`` is set. When cancelled, release unfinished jobs."""
-
-
 @dataclass(frozen=True, slots=True)
 class RunningWorker:
-    """The worker of this process, while it runs."""
+    """The worker of this process, while it runs. A person would rather see its error than a retry."""
 
-    worker: JobServices
+    worker: "JobWorker"
     task: "asyncio.Task[None]"
 
     def check(self) -> None:
@@ -69,7 +61,7 @@ class RunningWorker:
 
 
 @asynccontextmanager
-async def run_in_background(worker: JobServices) -> AsyncIterator[RunningWorker]:
+async def run_in_background(worker: "JobWorker") -> AsyncIterator[RunningWorker]:
     """Run jobs in this process during the context. On an exception, unfinished jobs, possibly others', are released."""
     stop = asyncio.Event()
     task = asyncio.create_task(worker.run(stop))
@@ -163,7 +155,7 @@ async def follow_jobs(
     console: Console,
     accepted: Sequence[JobSummary],
     jobs: JobStore,
-    worker: Callable[[], JobServices],
+    worker: Callable[[], "JobWorker"],
     *,
     quiet: bool = False,
 ) -> list[Job]:

@@ -32,15 +32,15 @@ class Recorder:
         self._notices.append(text)
 
     async def conclude(self, answer: Answer, trace_id: str) -> None:
-        """Keep the answer for the document at the end."""
+        """Keep the trace id; the answer comes with the final event, like a checkpoint or a failure."""
         self._trace_id = trace_id
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
-        """Keep the checkpoint for the document at the end."""
+        """Keep the trace id."""
         self._trace_id = trace_id
 
     async def fail(self, message: str, trace_id: str) -> None:
-        """Keep the failure for the document at the end."""
+        """Keep the trace id."""
         self._trace_id = trace_id
 
     async def close(self) -> None:
@@ -77,19 +77,11 @@ class Recorder:
         }
 
 
+_OF_CITATION = ("n", "document", "title", "locator", "url", "quote", "score", "dated", "knowledge_base", "passage")
+
+
 def _citation(source: Citation) -> dict[str, Any]:
-    return {
-        "n": source.n,
-        "document": source.document,
-        "title": source.title,
-        "locator": source.locator,
-        "url": source.url,
-        "quote": source.quote,
-        "score": source.score,
-        "dated": source.dated,
-        "knowledge_base": source.knowledge_base,
-        "passage": source.passage,
-    }
+    return {name: getattr(source, name) for name in _OF_CITATION}
 
 
 def _checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -106,12 +98,5 @@ def _checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
 
 
 def _spent(answer: Answer) -> dict[str, Any]:
-    spent = answer.spent
-    return {
-        "calls": spent.calls,
-        "tokens_in": spent.tokens_in,
-        "tokens_cached": spent.tokens_cached,
-        "tokens_out": spent.tokens_out,
-        "seconds": round(spent.seconds, 3),
-        "cost": spent.cost,
-    }
+    names = ("calls", "tokens_in", "tokens_cached", "tokens_out", "seconds", "cost")
+    return {name: getattr(answer.spent, name) for name in names} | {"seconds": round(answer.spent.seconds, 3)}

@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
@@ -13,6 +12,7 @@ from rich.text import Text
 from core.model.document_content import folder_of
 from core.model.evidence import Hit
 from core.model.knowledge import Document, Passage
+from core.service.kb.text_spans import count
 
 PREVIEW = 240
 ROOM_FOR_COLUMNS = 100  # columns; on a narrower terminal each document has its own lines
@@ -37,11 +37,6 @@ def passage_as_json(passage: Passage) -> dict[str, Any]:
         "dated": passage.dated,
         "text": passage.text,
     }
-
-
-def document_as_json(document: Document) -> dict[str, Any]:
-    """Return a document's catalog entry."""
-    return asdict(document)
 
 
 def print_hits(console: Console, hits: Sequence[Hit]) -> None:
@@ -71,7 +66,7 @@ def print_documents(console: Console, documents: Sequence[Document]) -> None:
         return
     if console.is_terminal and console.width < ROOM_FOR_COLUMNS:
         for d in documents:
-            facts = " · ".join(filter(None, (d.knowledge_base, _passages(d), d.dated, d.version[:8])))
+            facts = " · ".join(filter(None, (d.knowledge_base, count(d.passages, "passage"), d.dated, d.version[:8])))
             console.print(Text(d.title, style="bold"))
             console.print(Padding(Text(f"{d.source}\n{facts}", style="dim"), (0, 0, 0, 2)))
         return
@@ -83,10 +78,6 @@ def print_documents(console: Console, documents: Sequence[Document]) -> None:
     if not console.is_terminal:  # one line per document, for programs that read the pipe
         console.width = max(console.width, console.measure(table, options=console.options.update(width=10_000)).maximum)
     console.print(table)
-
-
-def _passages(document: Document) -> str:
-    return "1 passage" if document.passages == 1 else f"{document.passages:,} passages"
 
 
 def print_document(console: Console, document: Document, passages: Sequence[Passage]) -> None:

@@ -19,8 +19,7 @@ from core.model.errors import DocumentRejected
 from core.model.json_codec import to_json
 from core.service.gaps.analysis import GapAnalysis, Reader
 from core.service.gaps.drafts import MOST_CHARACTERS, Draft, GapDrafts
-from core.service.gaps.export import as_csv
-from core.service.gaps.report import GapReport, Week
+from core.service.gaps.report import GapReport, Week, as_csv
 from core.service.kb.queries import KnowledgeQueries
 
 WIDTH, HEIGHT = 440, 190  # in SVG units

@@ -19,7 +19,7 @@ from core.model.document_content import FileContent
 from core.model.errors import DocumentRejected, NotFound
 from core.model.principals import EVERYONE
 from core.ports.access import Audit
-from core.ports.setup_guide import LocalFiles
+from core.ports.sources import LocalFiles
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
 from core.service.kb.job_cards import job_state, job_title
 from core.service.kb.results import (

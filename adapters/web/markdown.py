@@ -132,23 +132,15 @@ def _with_citations(children: Sequence[Token], numbers: frozenset[int], link_to:
             if (n := int(match[1])) not in numbers:
                 continue
             before = token.content[start : match.start()].rstrip() + _NO_BREAK
-            kept += [_text(before), _html(citation_link(n, link_to(n)))]
+            link = f'<a class="cite" href="{escape(link_to(n))}" title="Source {n}">{n}</a>'
+            kept += [_text(before), Token("html_inline", "", 0, content=link)]
             start = match.end()
         kept.append(_text(token.content[start:]))
     return kept
 
 
-def citation_link(n: int, address: str) -> str:
-    """Return a source's number as a link to it."""
-    return f'<a class="cite" href="{escape(address)}" title="Source {n}">{n}</a>'
-
-
 def _text(content: str) -> Token:
     return Token("text", "", 0, content=content)
-
-
-def _html(content: str) -> Token:
-    return Token("html_inline", "", 0, content=content)
 
 
 def _sanitize(tokens: list[Token]) -> Markup:

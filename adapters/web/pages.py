@@ -101,19 +101,15 @@ def static_path(name: str) -> str:
 async def static_file(request: web.Request) -> web.StreamResponse:
     """Serve a static file by its exact name; other names are not found."""
     name = request.match_info["name"]
-    there = await _static_files()
+    there = _static_files()
     if name not in there:
         raise web.HTTPNotFound
     kind, data = there[name]
     return web.Response(body=data, content_type=kind, charset="utf-8", headers={"Cache-Control": _A_YEAR})
 
 
-async def _static_files() -> dict[str, tuple[str, bytes]]:
-    return _load_static_files()
-
-
 @cache
-def _load_static_files() -> dict[str, tuple[str, bytes]]:
+def _static_files() -> dict[str, tuple[str, bytes]]:
     return {
         file.name: (STATIC_TYPES[file.suffix], file.read_bytes())
         for file in STATIC.iterdir()

@@ -4,9 +4,9 @@ A token is entered once in a hidden field and never sent back. The page shows on
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from aiohttp import web
 
@@ -15,15 +15,49 @@ from adapters.web.pages import Pages
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
 from adapters.web.uploads import LARGEST
 from core.model.errors import NotFound
-from core.model.health import Check, SetupStep, SetupStepState, TokenOutcome
+from core.model.health import Check, RunningOptions, SetupStep, SetupStepState, TokenOutcome
 from core.ports.access import Audit
-from core.ports.setup_guide import SetupGuide
+from core.ports.sources import LocalFiles
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
 from core.service.kb.results import BaseList
 from core.service.kb.service import KnowledgeService
 
 LONGEST_TOKEN = 1_000
 _ANCHOR = "next"  # where the page continues
+
+
+class SetupGuide(Protocol):
+    """The setup of this installation. It stores a token but never returns one."""
+
+    def platforms(self) -> Mapping[str, str]:
+        """Return the labels of the platforms that can be set up, by their names."""
+
+    def steps(self, platform: str) -> Sequence[SetupStep]:
+        """Return the steps of a platform, in order."""
+
+    def first_messages(self, platform: str) -> Sequence[str]:
+        """Return the first messages to write in a channel once Footnote runs, in order."""
+
+    def configured_platforms(self) -> frozenset[str]:
+        """Return the platforms with a token, whether it works or not."""
+
+    async def look(self, platform: str, step: SetupStep) -> SetupStepState:
+        """Return the state of this step by asking the platform. Problems there become checks, never exceptions."""
+
+    async def take_token(self, setting: str, pasted: str) -> TokenOutcome:
+        """Test a token as pasted, and save it if it works.
+
+        Raises NotFound for a setting that no step asks for, and ConfigurationError if the file cannot be written.
+        """
+
+    def running_options(self) -> RunningOptions:
+        """Return the ways to keep Footnote running on this machine."""
+
+    def write_unit(self) -> str:
+        """Write the systemd unit and return its path. Raises ConfigurationError if that fails."""
+
+    async def files(self, path: str) -> LocalFiles:
+        """Return the files at a path, recursively. Raises NotFound if there is nothing readable."""
 
 
 @dataclass(frozen=True, slots=True)

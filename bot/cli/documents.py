@@ -1,6 +1,7 @@
 """Documents: ``ingest``, ``search``, ``sources``."""
 
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -141,12 +142,12 @@ def list_sources(kb: Kb = None, as_json: Json = False) -> None:
 async def _list(kb: str | None, as_json: bool) -> int:
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.operator import operator
-    from adapters.terminal.passage_view import document_as_json, print_documents
+    from adapters.terminal.passage_view import print_documents
 
     async with open_to_read(models=False, index=False) as footnote:
         documents = await footnote.knowledge_stack.kb_service.documents(operator(), kb or "")
     if as_json:
-        print_json([document_as_json(document) for document in documents])
+        print_json([asdict(document) for document in documents])
     else:
         print_documents(SafeConsole(), documents)
     return 0
@@ -163,12 +164,12 @@ def show_source(
 async def _show(name: str, kb: str | None, as_json: bool) -> int:
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.operator import operator
-    from adapters.terminal.passage_view import document_as_json, passage_as_json, print_document
+    from adapters.terminal.passage_view import passage_as_json, print_document
 
     async with open_to_read(models=False, index=False) as footnote:
         document, passages = await footnote.knowledge_stack.kb_service.document(name, operator(), kb or "")
     if as_json:
-        print_json({**document_as_json(document), "text": [passage_as_json(passage) for passage in passages]})
+        print_json({**asdict(document), "text": [passage_as_json(passage) for passage in passages]})
     else:
         print_document(SafeConsole(), document, passages)
     return 0

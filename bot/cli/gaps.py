@@ -132,7 +132,7 @@ def _read(path: Path) -> str:
 
 
 def _write(report: "GapReport", path: Path) -> None:
-    from core.service.gaps.export import as_csv
+    from core.service.gaps.report import as_csv
 
     try:
         path.write_text(as_csv(report), encoding="utf-8-sig", newline="")  # the BOM shows spreadsheets the encoding

@@ -70,7 +70,7 @@ async def _export(file: Path, kb: str) -> int:
     import yaml
 
     from bot.container import open_footnote
-    from bot.evaluation.feedback import export_feedback
+    from bot.evaluation.document_tests import export_feedback
     from bot.settings import load_settings
     from core.service.kb.text_spans import count
 

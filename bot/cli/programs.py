@@ -74,7 +74,7 @@ async def _list(as_json: bool) -> int:
     from core.model.json_codec import to_json
 
     async with open_footnote(load_settings(), models=False, index=False) as footnote:
-        tokens = await api_clients(footnote).all()
+        tokens = await api_clients(footnote).tokens.all()
     if as_json:
         print_json([json.loads(to_json(one)) for one in tokens])
     elif not tokens:

@@ -1,4 +1,7 @@
-"""Tests of documents: questions with what their answers must and must not say (``footnote check``)."""
+"""Tests of documents: questions with what their answers must and must not say (``footnote check``).
+
+Helpful answers are exported as such tests: their questions and the sources that they cited.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +20,10 @@ from core.model.text import sentences
 if TYPE_CHECKING:
     from bot.container import Footnote
     from bot.evaluation.asking import Prediction
+from collections.abc import AsyncIterator
+
+from core.ports.catalog import Catalog
+from core.ports.memory import Feedback, FeedbackStore, Memory
 
 MOST_TESTS = 1_000
 LARGEST_FILE = 1_000_000  # bytes
@@ -193,3 +200,43 @@ def as_markdown(checked: Sequence[Checked], changed: Sequence[tuple[Checked, Che
 def _inline(text: str) -> str:
     """Return the text on one line, without active Markdown or HTML."""
     return " ".join(text.replace("<", "&lt;").replace("@", "@\u2060").split())
+
+
+async def export_feedback(box: FeedbackStore, catalog: Catalog, memory: Memory, base: str) -> list[dict[str, object]]:
+    """Return a test for each helpful answer from this base, as ``read_tests`` reads them.
+
+    Answers with as many unhelpful as helpful ratings are left out, and so are answers whose sources are all removed. A
+    follow-up includes the questions before it while the thread is stored.
+    """
+    sources = {document.source for document in await catalog.documents(frozenset({base}))}
+    tests: list[dict[str, object]] = []
+    for one in await _helpful(box.all()):
+        cited = {citation.document for citation in one.citations if citation.knowledge_base == base}
+        if kept := sorted(cited & sources):
+            before = await _before(one, memory)
+            tests.append({"ask": one.question, **({"after": before} if before else {}), "cites": kept})
+    return tests
+
+
+async def _helpful(words: AsyncIterator[Feedback]) -> list[Feedback]:
+    """Return one feedback for each answer rated more helpful than not, if it has a question and sources."""
+    by_trace: dict[str, list[Feedback]] = {}
+    async for word in words:
+        by_trace.setdefault(word.trace_id, []).append(word)
+    return [
+        said[-1]
+        for said in by_trace.values()
+        if sum(1 if word.helpful else -1 for word in said) > 0 and said[-1].question and said[-1].citations
+    ]
+
+
+async def _before(word: Feedback, memory: Memory) -> list[str]:
+    """Return the questions before this one in its thread; none if that is forgotten."""
+    if not word.thread:
+        return []
+    asked: list[str] = []
+    for turn in (await memory.recall(ThreadKey.parse(word.thread))).turns:
+        if turn.trace_id == word.trace_id:
+            return asked
+        asked.append(turn.question)
+    return []

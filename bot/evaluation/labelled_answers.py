@@ -72,15 +72,7 @@ class ModelReport:
     @property
     def spent(self) -> ResourceUsage:
         """The total cost of the checks."""
-        each = [one.spent for one in self.answers]
-        return ResourceUsage(
-            calls=sum(one.calls for one in each),
-            tokens_in=sum(one.tokens_in for one in each),
-            tokens_out=sum(one.tokens_out for one in each),
-            tokens_cached=sum(one.tokens_cached for one in each),
-            cost=sum(one.cost for one in each),
-            seconds=sum(one.seconds for one in each),
-        )
+        return sum((one.spent for one in self.answers), ResourceUsage())
 
     def lines(self) -> Iterator[str]:
         """Yield the report for a person."""

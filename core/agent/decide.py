@@ -41,7 +41,7 @@ async def decide(run: Run) -> AsyncGenerator[AgentEvent, None]:
         return
     with run.time_stage("decide"):
         decision = _take_grader_decision(run) or await _decision(run)
-    if isinstance(decision, AskBack) and run.may_ask(CheckpointKind.CLARIFY):
+    if isinstance(decision, AskBack) and run.inquiry.may_ask(CheckpointKind.CLARIFY):
         async for event in ask_back(run, decision):
             yield event
         return
@@ -77,7 +77,7 @@ async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
     worthwhile = bool(actions) and bool(run.meter.searches_left) and not repeating and not hopeless
     if worthwhile and long and _contradicts_grades(run):
         run.update(phase=Phase.COMPOSE)
-    elif worthwhile and long and run.may_ask(CheckpointKind.LONG_SEARCH):
+    elif worthwhile and long and run.inquiry.may_ask(CheckpointKind.LONG_SEARCH):
         run.update(proposals=actions)
         yield _long_search(run, actions)
     elif worthwhile:
@@ -96,7 +96,7 @@ async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
 def _may_offer_more(run: Run) -> bool:
     """Return whether to ask the person how to go on. Don't ask if a quote may answer or a reading was chosen."""
     weak = not run.relevant and bool(run.inquiry.library.relevant(WEAK))
-    asks = weak and not run.inquiry.reading and run.may_ask(CheckpointKind.NOTHING_RELEVANT)
+    asks = weak and not run.inquiry.reading and run.inquiry.may_ask(CheckpointKind.NOTHING_RELEVANT)
     return asks and not likely_answer(run)[0]
 
 

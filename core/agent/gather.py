@@ -256,7 +256,7 @@ async def grade(run: Run, fresh: Sequence[Evidence]) -> AsyncIterator[AgentEvent
     run.timings["grade"] = run.timings.get("grade", 0.0) + elapsed
     yield GradingCompleted(
         total=len(fresh),
-        relevant=sum(g.score >= run.cutoff for g in grades),
+        relevant=sum(g.score >= run.inquiry.cutoff for g in grades),
         average=round(sum(g.score for g in grades) / len(grades), 2),
         duration_ms=elapsed * 1000,
         why=tuple(g.why for g in sorted(grades, key=lambda g: -(g.chance or 0.0))[:EXPLAINED] if g.why),

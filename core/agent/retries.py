@@ -65,7 +65,7 @@ async def set_aside(run: Run, withheld: DraftDeclined) -> AsyncIterator[AgentEve
 
     A parked inquiry stays on the fast path. If nobody chooses, the evidence for all readings is used.
     """
-    if withheld.unclear is None or not run.may_ask(CheckpointKind.CLARIFY):
+    if withheld.unclear is None or not run.inquiry.may_ask(CheckpointKind.CLARIFY):
         async for event in look_closer(run, withheld.missing):
             yield event
         return

@@ -83,18 +83,9 @@ class Run:
         return self.meter.spent.searches - self.searched_before
 
     @property
-    def cutoff(self) -> int:
-        """Lowest grade at which a passage counts."""
-        return self.inquiry.cutoff
-
-    @property
     def relevant(self) -> tuple[Evidence, ...]:
         """The evidence that counts, best first."""
-        return self.inquiry.library.relevant(self.cutoff)
-
-    def may_ask(self, kind: CheckpointKind) -> bool:
-        """See ``Inquiry.may_ask``."""
-        return self.inquiry.may_ask(kind)
+        return self.inquiry.library.relevant(self.inquiry.cutoff)
 
     @property
     def wants_sources(self) -> bool:

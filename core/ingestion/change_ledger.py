@@ -15,8 +15,7 @@ from core.model.json_codec import from_json, to_json
 from core.model.knowledge import Document, KnowledgeBase
 from core.ports.catalog import BlobStore, Catalog
 
-_NUMBER = "number"
-_RECOVERING = "recovering"
+_NUMBER, _RECOVERING = "ledger-number-", "ledger-recovering-"  # names of files beside the entries
 _TOGETHER = 16  # files written at a time
 
 
@@ -50,12 +49,12 @@ class LedgerEntry:
 Entries = Mapping[tuple[Subject, str], LedgerEntry]
 
 
+@dataclass(slots=True)
 class ChangeLedger:
     """Ledger in its own blob store. Its methods raise StoreUnavailable."""
 
-    def __init__(self, blobs: BlobStore) -> None:
-        self._blobs = blobs
-        self._known: int | None = None
+    blobs: BlobStore
+    _known: int | None = None
 
     @property
     def known(self) -> int:
@@ -64,7 +63,7 @@ class ChangeLedger:
 
     async def number(self) -> int:
         """Return the number of the last recorded change, or 0. If it is damaged, derive it from the entries."""
-        data = await self._blobs.read(_number_name())
+        data = await self.blobs.read(_NUMBER)
         try:
             number = int(data or b"")
         except ValueError:
@@ -78,29 +77,29 @@ class ChangeLedger:
             some = entries[start : start + _TOGETHER]
             await asyncio.gather(*(self._keep(_name(one.subject, one.key), to_json(one)) for one in some))
         self._known = max(self.known, number)
-        await self._keep(_number_name(), str(self._known))
+        await self._keep(_NUMBER, str(self._known))
 
     async def entry(self, subject: Subject, key: str) -> LedgerEntry | None:
         """Return the latest entry of a subject, or None if it is missing or unreadable."""
-        return _parsed(await self._blobs.read(_name(subject, key)))
+        return _parsed(await self.blobs.read(_name(subject, key)))
 
     async def entries(self) -> Entries:
         """Return all readable entries."""
-        found = [_parsed(data) async for _, data in self._blobs.entries()]
+        found = [_parsed(data) async for _, data in self.blobs.entries()]
         return {(one.subject, one.key): one for one in found if one is not None}
 
     async def begin_recovery(self, behind: int) -> None:
         """Store the number after which a recovery repeats changes, so that a killed recovery can restart."""
-        await self._keep(_name(_RECOVERING, ""), str(behind))
+        await self._keep(_RECOVERING, str(behind))
 
     async def recovering_from(self) -> int | None:
         """Return the number after which an unfinished recovery repeats changes, or None without one."""
-        data = await self._blobs.read(_name(_RECOVERING, ""))
+        data = await self.blobs.read(_RECOVERING)
         return None if data is None else int(data) if data.isdigit() else 0
 
     async def end_recovery(self) -> None:
         """Clear the mark of ``begin_recovery``."""
-        await self._blobs.forget(_name(_RECOVERING, ""))
+        await self.blobs.forget(_RECOVERING)
 
     async def catch_up(self, catalog: Catalog) -> int:
         """Record what the catalog has and the ledger does not. Return the number of entries.
@@ -117,7 +116,7 @@ class ChangeLedger:
 
     async def _keep(self, name: str, text: str) -> None:
         try:
-            await self._blobs.keep(name, text.encode())
+            await self.blobs.keep(name, text.encode())
         except DocumentRejected as error:
             raise StoreUnavailable(f"The change cannot be recorded: {error}") from error
 
@@ -180,11 +179,7 @@ def _name(kind: str, key: str) -> str:
     return f"ledger-{kind}-{key}"
 
 
-def _number_name() -> str:
-    return _name(_NUMBER, "")
-
-
-class RecordedCatalog(Catalog):
+class RecordedCatalog:
     """Catalog that records changes in a ledger. Raises StoreUnavailable, also if ``recover`` cannot undo a loss."""
 
     def __init__(self, kept: Catalog, ledger: ChangeLedger, recover: Callable[[], Awaitable[None]]) -> None:
@@ -192,6 +187,9 @@ class RecordedCatalog(Catalog):
         self._kept = kept
         self._ledger = ledger
         self._recover = recover
+        self.changes, self.count_change = kept.changes, kept.count_change
+        self.document, self.documents, self.visible_versions = kept.document, kept.documents, kept.visible_versions
+        self.index_identity, self.remember_index = kept.index_identity, kept.remember_index
         self._compared = False
         self._writing = asyncio.Lock()  # record numbers in the order in which Redis assigned them
 
@@ -263,34 +261,6 @@ class RecordedCatalog(Catalog):
             await self._require_whole()
             number = await self._kept.count_change()
             await self._ledger.record([LedgerEntry(number, subject, key)], number)
-
-    async def changes(self) -> int:
-        """Return the total number of changes to bases and documents."""
-        return await self._kept.changes()
-
-    async def count_change(self, at_least: int = 0) -> int:
-        """Count a change that was made elsewhere in the same store. Return the new number."""
-        return await self._kept.count_change(at_least)
-
-    async def documents(self, bases: frozenset[str]) -> Sequence[Document]:
-        """Return the documents of these bases, by base and title."""
-        return await self._kept.documents(bases)
-
-    async def document(self, document_id: str) -> Document | None:
-        """Return one document at its visible version."""
-        return await self._kept.document(document_id)
-
-    async def visible_versions(self, document_ids: Sequence[str]) -> Mapping[str, str]:
-        """Return the visible version of each of these documents; invisible ones are absent."""
-        return await self._kept.visible_versions(document_ids)
-
-    async def index_identity(self) -> str:
-        """Return the identity of the index that has the documents' passages."""
-        return await self._kept.index_identity()
-
-    async def remember_index(self, identity: str) -> None:
-        """Store the identity of the index that has the documents' passages."""
-        await self._kept.remember_index(identity)
 
     async def _require_whole(self) -> None:
         """Recover the catalog before a change if it is behind. The change would otherwise hide the loss."""

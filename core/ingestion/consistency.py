@@ -6,7 +6,7 @@ catalog itself has lost changes.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from core.ingestion.originals import Originals
 from core.model.clock import Clock
@@ -63,13 +63,13 @@ class IndexReport:
         return max(0, self.rows - (self.passages - sum(one.document.passages - one.there for one in self.incomplete)))
 
 
+@dataclass(slots=True)
 class IndexConsistency:
     """Comparison of the stores, and memory of the catalog's index. Without ``originals`` it ignores originals."""
 
-    def __init__(self, catalog: Catalog, index: Index, originals: Originals | None = None) -> None:
-        self._catalog = catalog
-        self._index = index
-        self._originals = originals
+    catalog: Catalog
+    index: Index
+    originals: Originals | None = None
 
     async def incomplete(self, documents: Sequence[Document]) -> tuple[Incomplete, ...]:
         """Return the documents whose visible version has lost passages or its original, in the same order."""
@@ -77,13 +77,13 @@ class IndexConsistency:
         found: list[Incomplete] = []
         for start in range(0, len(documents), _TOGETHER):
             some = documents[start : start + _TOGETHER]
-            there = await self._index.passage_counts({one.id: one.version for one in some})
+            there = await self.index.passage_counts({one.id: one.version for one in some})
             compared = [Incomplete(one, there.get(one.id, 0), one.id in originals) for one in some]
             found += [one for one in compared if one.lacks_passages or one.original_lost]
         return tuple(found)
 
     async def _lost_originals(self, documents: Sequence[Document]) -> frozenset[str]:
-        return await self._originals.lost(documents) if self._originals else frozenset()
+        return await self.originals.lost(documents) if self.originals else frozenset()
 
     async def find_losses(self) -> str:
         """Return one line on what index and originals have lost and what to do. Empty if nothing is lost.
@@ -92,7 +92,7 @@ class IndexConsistency:
         documents.
         """
         documents = await self._documents()
-        if await self._index.count() == sum(one.passages for one in documents):
+        if await self.index.count() == sum(one.passages for one in documents):
             originals = await self._lost_originals(documents)
             lost = [Incomplete(one, one.passages, True) for one in documents if one.id in originals]
         else:
@@ -106,8 +106,8 @@ class IndexConsistency:
         The first version stored no identity. Such an index is accepted unless it is empty. Raises StoreUnavailable if
         the catalog is lost, like ``check_catalog``.
         """
-        await self._catalog.bases()  # recovers lost changes, or raises
-        if await self._catalog.index_identity() == self._index.identity:
+        await self.catalog.bases()  # recovers lost changes, or raises
+        if await self.catalog.index_identity() == self.index.identity:
             return
         await self.check_catalog()
         documents = await self._documents()
@@ -129,7 +129,7 @@ class IndexConsistency:
 
         That happens if Redis has lost its data. It also happens, briefly, during the first ingest.
         """
-        if not await self._catalog.index_identity() and not await self._documents() and await self._index.count():
+        if not await self.catalog.index_identity() and not await self._documents() and await self.index.count():
             raise StoreUnavailable(
                 "The index has passages, and the catalog knows no document: Redis has lost what it knew.",
                 remedy=BRING_BACK,
@@ -137,18 +137,18 @@ class IndexConsistency:
 
     async def _is_theirs(self, documents: Sequence[Document]) -> bool:
         """Return whether these documents are in this index, as far as can be known."""
-        remembered = await self._catalog.index_identity()
+        remembered = await self.catalog.index_identity()
         if remembered:
-            return not documents or remembered == self._index.identity
-        return bool(documents) == bool(await self._index.count())
+            return not documents or remembered == self.index.identity
+        return bool(documents) == bool(await self.index.count())
 
     async def adopt(self) -> None:
         """Make this the catalog's index, even if it misses passages."""
-        await self._catalog.remember_index(self._index.identity)
+        await self.catalog.remember_index(self.index.identity)
 
     async def settle(self) -> bool:
         """Adopt this index if it misses no passages. Return whether it is now the catalog's index."""
-        if await self._catalog.index_identity() == self._index.identity:
+        if await self.catalog.index_identity() == self.index.identity:
             return True
         documents = await self._documents()
         lacking = any(one.lacks_passages for one in await self.incomplete(documents))
@@ -164,17 +164,17 @@ class IndexConsistency:
             same=await self._is_theirs(documents),
             documents=len(documents),
             passages=sum(document.passages for document in documents),
-            rows=await self._index.count(),
+            rows=await self.index.count(),
             incomplete=await self.incomplete(documents),
         )
         if not report.surplus:
             return report
         known = {document.id for document in documents}
-        return replace(report, unknown=sum(one not in known for one in await self._index.versions()))
+        return replace(report, unknown=sum(one not in known for one in await self.index.versions()))
 
     async def _documents(self) -> Sequence[Document]:
-        bases = frozenset(base.name for base in await self._catalog.bases())
-        return await self._catalog.documents(bases)
+        bases = frozenset(base.name for base in await self.catalog.bases())
+        return await self.catalog.documents(bases)
 
 
 def name_losses(lost: Sequence[Incomplete]) -> str:
@@ -190,29 +190,31 @@ EACH = 24 * 3_600.0  # seconds until the next check if nothing was suspicious
 Version = tuple[str, str]  # a document's id, and its version
 
 
+@dataclass(slots=True, kw_only=True)
 class OrphanedPassages:
     """Periodic removal of passages that two checks found orphaned. Several processes may run it at once."""
 
-    def __init__(self, *, index: Index, catalog: Catalog, clock: Clock) -> None:
-        """Schedule the first check after ``FIRST_LOOK`` seconds."""
-        self._index = index
-        self._catalog = catalog
-        self._clock = clock
-        self._suspects: frozenset[Version] = frozenset()
-        self._next = clock.monotonic() + FIRST_LOOK
+    index: Index
+    catalog: Catalog
+    clock: Clock
+    _suspects: frozenset[Version] = frozenset()
+    _next: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._next = self.clock.monotonic() + FIRST_LOOK
 
     @property
     def due(self) -> bool:
         """Whether the next check is due."""
-        return self._clock.monotonic() >= self._next
+        return self.clock.monotonic() >= self._next
 
     async def look(self, busy: Collection[str]) -> int:
         """Remove passages that two checks in a row found unpublished. Skip ``busy`` documents. Return the number."""
-        self._next = self._clock.monotonic() + APART
-        await self._catalog.bases()  # raises where the catalog has lost something
-        there = await self._index.versions()
-        visible = await self._catalog.visible_versions(list(there))  # read second: sees new publications
-        if not visible and await self._catalog.index_identity() != self._index.identity:
+        self._next = self.clock.monotonic() + APART
+        await self.catalog.bases()  # raises where the catalog has lost something
+        there = await self.index.versions()
+        visible = await self.catalog.visible_versions(list(there))  # read second: sees new publications
+        if not visible and await self.catalog.index_identity() != self.index.identity:
             return 0  # a catalog that lost its data must not delete the index's
         unpublished = frozenset(
             (document, version)
@@ -223,8 +225,8 @@ class OrphanedPassages:
         stale: dict[str, set[str]] = {}
         for document, version in unpublished & self._suspects:
             stale.setdefault(document, set()).add(version)
-        removed = await self._index.sweep(stale) if stale else 0
+        removed = await self.index.sweep(stale) if stale else 0
         self._suspects = unpublished - self._suspects
         if not self._suspects:
-            self._next = self._clock.monotonic() + EACH
+            self._next = self.clock.monotonic() + EACH
         return removed

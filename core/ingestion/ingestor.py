@@ -124,39 +124,24 @@ Retire = Callable[[Document], Awaitable[bool]]  # moves a version to the trash; 
 Progress = Callable[[JobStage, int, int], None]  # stage, pages or passages done, and total
 
 
-def _silent(_stage: JobStage, _done: int, _total: int) -> None:
-    """Report no progress."""
-
-
+@dataclass(slots=True, kw_only=True)
 class Ingestor:
-    """Ingestion and removal of documents."""
+    """Ingestion and removal of documents. Without ``originals``, the documents' files are not stored."""
 
-    def __init__(
-        self,
-        *,
-        index: Index,
-        encoder: Encoder,
-        catalog: Catalog,
-        parser: Parser,
-        clock: Clock,
-        originals: Originals | None = None,
-    ) -> None:
-        """Without ``originals``, the documents' files are not stored."""
-        self._consistency = IndexConsistency(catalog, index, originals)
-        self._originals = originals
-        self._index = index
-        self._encoder = encoder
-        self._catalog = catalog
-        self._parser = parser
-        self._clock = clock
+    index: Index
+    encoder: Encoder
+    catalog: Catalog
+    parser: Parser
+    clock: Clock
+    originals: Originals | None = None
 
-    async def ensure_base(self, name: str, description: str = "") -> KnowledgeBase:
+    async def ensure_base(self, name: str) -> KnowledgeBase:
         """Return the base of this name, and create it if it does not exist."""
-        for base in await self._catalog.bases():
+        for base in await self.catalog.bases():
             if base.name == name:
                 return base
-        base = KnowledgeBase(name, description)
-        await self._catalog.save_base(base)
+        base = KnowledgeBase(name)
+        await self.catalog.save_base(base)
         return base
 
     async def find_unchanged(self, material: Material, base: str) -> Document | None:
@@ -164,7 +149,7 @@ class Ingestor:
 
         Passages are not checked. ``IndexConsistency.incomplete`` does that for many documents at once.
         """
-        before = await self._catalog.document(document_id_of(base, material.source))
+        before = await self.catalog.document(document_id_of(base, material.source))
         same = before is not None and before.version == self._version(material) and not _is_taken(before, material)
         return before if same else None
 
@@ -175,19 +160,19 @@ class Ingestor:
         path = PurePosixPath(material.source)
         names = (f"{path.stem} (uploaded{f' {number}' if number > 1 else ''}){path.suffix}" for number in count(1))
         source = material.source
-        while (there := await self._catalog.document(document_id_of(base, source))) and _is_taken(there, material):
+        while (there := await self.catalog.document(document_id_of(base, source))) and _is_taken(there, material):
             source = next(names)
         return replace(material, source=source)
 
     async def preview(self, material: Material, base: str) -> IngestResult:
         """Return the result of an ingest without writing. Only unchanged documents have a passage count."""
-        before = await self._catalog.document(document_id_of(base, material.source))
+        before = await self.catalog.document(document_id_of(base, material.source))
         if before is not None and _is_taken(before, material):
             return IngestResult(material.source, Change.FAILED, reason=TAKEN)
         if before is not None and before.version == self._version(material):
             return IngestResult(material.source, Change.UNCHANGED, before.passages)
         try:
-            parsed = await self._parser.parse(material.name, material.data)
+            parsed = await self.parser.parse(material.name, material.data)
         except NoText as reason:
             return IngestResult(material.source, Change.SKIPPED, reason=str(reason))
         except DocumentRejected as reason:
@@ -198,7 +183,7 @@ class Ingestor:
         self,
         material: Material,
         base: str,
-        progress: Progress = _silent,
+        progress: Progress = lambda *_: None,
         *,
         still_ours: Callable[[], Awaitable[None]] | None = None,
         retire: Retire | None = None,
@@ -212,21 +197,25 @@ class Ingestor:
         """
         document_id = document_id_of(base, material.source)
         version = self._version(material)
-        before = await self._catalog.document(document_id)
+        before = await self.catalog.document(document_id)
         if before is not None and _is_taken(before, material):
             return IngestResult(material.source, Change.FAILED, reason=TAKEN)
-        lost = before is not None and before.version == version and await self._consistency.incomplete([before])
+        lost = (
+            before is not None
+            and before.version == version
+            and await IndexConsistency(self.catalog, self.index, self.originals).incomplete([before])
+        )
         if before is not None and before.version == version and not lost:
             return IngestResult(material.source, Change.UNCHANGED, before.passages)
         try:
             progress(JobStage.PARSING, 0, 1)
-            parsed = await self._parser.parse(
+            parsed = await self.parser.parse(
                 material.name, material.data, lambda done, total: progress(JobStage.RECOGNIZING, done, total)
             )
             document = self._document(material, parsed, document_id, base, version)
-            passages = await passages_of(parsed, document, self._encoder.count_tokens, self._encoder.window)
-            if self._originals is not None:
-                document = replace(document, original=await self._originals.keep(document, material))
+            passages = await passages_of(parsed, document, self.encoder.count_tokens, self.encoder.window)
+            if self.originals is not None:
+                document = replace(document, original=await self.originals.keep(document, material))
             await self._write(passages, before or moved_from, progress)
             replaced = before if before is not None and before.version != version else None
             retired = replaced is not None and retire is not None and await retire(replaced)
@@ -241,8 +230,8 @@ class Ingestor:
         if still_ours is not None:
             await still_ours()  # not in the ``try``: another worker that took over may have written the same rows
         origin = material.origin or (before.origin if before else "")
-        await self._catalog.publish(replace(document, passages=len(passages), origin=origin))
-        await self._index.remove(document_id, keep_version=version)
+        await self.catalog.publish(replace(document, passages=len(passages), origin=origin))
+        await self.index.remove(document_id, keep_version=version)
         if replaced is not None and not retired:
             await self._forget_original(replaced)
         change = Change.UPDATED if before else Change.ADDED
@@ -252,15 +241,15 @@ class Ingestor:
 
     async def remove(self, document_id: str) -> Document | None:
         """Remove a document. It is invisible at once, and its passages are deleted on return."""
-        document = await self._catalog.withdraw(document_id)
-        await self._index.remove(document_id)
+        document = await self.catalog.withdraw(document_id)
+        await self.index.remove(document_id)
         if document is not None:
             await self._forget_original(document)
         return document
 
     async def _forget_original(self, document: Document) -> None:
-        if self._originals is not None:
-            await self._originals.forget(document)
+        if self.originals is not None:
+            await self.originals.forget(document)
 
     async def tidy(self, base: str, source: str) -> int:
         """Remove all versions of a document but the visible one. Return the number of passages.
@@ -269,18 +258,18 @@ class Ingestor:
         never published, or the replaced version.
         """
         document_id = document_id_of(base, source)
-        visible = await self._catalog.visible_versions([document_id])
-        return await self._index.remove(document_id, keep_version=visible.get(document_id, ""))
+        visible = await self.catalog.visible_versions([document_id])
+        return await self.index.remove(document_id, keep_version=visible.get(document_id, ""))
 
     def _version(self, material: Material) -> str:
-        recipe = f"{RECIPE}\x1f{self._encoder.name}\x1f{material.name}\x1f{material.title}\x1f{material.url}\x1f"
+        recipe = f"{RECIPE}\x1f{self.encoder.name}\x1f{material.name}\x1f{material.title}\x1f{material.url}\x1f"
         recipe += f"{material.dated}\x1f" if material.dated else ""
         return hashlib.sha256(recipe.encode() + material.data).hexdigest()[:16]
 
     def _document(
         self, material: Material, parsed: ParsedDocument, document_id: str, base: str, version: str
     ) -> Document:
-        now = self._clock.now()
+        now = self.clock.now()
         return Document(
             id=document_id,
             knowledge_base=base,
@@ -289,7 +278,9 @@ class Ingestor:
             version=version,
             media_type=parsed.media_type,
             passages=0,
-            dated=material.dated or stated_date(_top(parsed)) or (parsed.modified or "")[:10],
+            dated=material.dated
+            or stated_date("\n".join(block.text for block in parsed.blocks[:2]))
+            or (parsed.modified or "")[:10],
             added_at=now.isoformat(timespec="seconds"),
             added_by=material.added_by,
             url=material.url,  # only from where the file was fetched: don't trust an address that the document states
@@ -303,17 +294,17 @@ class Ingestor:
         for start in range(0, len(passages), BATCH):
             progress(JobStage.EMBEDDING, start, len(passages))
             batch = passages[start : start + BATCH]
-            known = await self._index.known_vectors([twins[p.id] for p in batch]) if twins else {}
+            known = await self.index.known_vectors([twins[p.id] for p in batch]) if twins else {}
             taken = {p.id: known[twins[p.id]] for p in batch if twins.get(p.id) in known}
-            await self._index.add(batch, await vectors_of(batch, self._encoder, taken))
+            await self.index.add(batch, await vectors_of(batch, self.encoder, taken))
         progress(JobStage.EMBEDDING, len(passages), len(passages))
-        if passages and await self._index.confirm(passages[0].document, passages[0].version) < len(passages):
+        if passages and await self.index.confirm(passages[0].document, passages[0].version) < len(passages):
             raise StoreUnavailable("The index does not have all that was just written to it.", remedy="Try again.")
 
     async def _discard(self, document_id: str, before: Document | None) -> None:
         """Try to remove what a failed ingest has written. It is invisible either way."""
         try:
-            await self._index.remove(document_id, keep_version=before.version if before else "")
+            await self.index.remove(document_id, keep_version=before.version if before else "")
         except FootnoteError:
             return
 
@@ -321,10 +312,6 @@ class Ingestor:
 def _is_taken(there: Document, material: Material) -> bool:
     """Return whether a document of another origin has this source. Such a document is never replaced."""
     return bool(there.origin and material.origin) and there.origin != material.origin
-
-
-def _top(parsed: ParsedDocument) -> str:
-    return "\n".join(block.text for block in parsed.blocks[:2])
 
 
 def document_id_of(base: str, source: str) -> str:

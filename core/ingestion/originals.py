@@ -37,27 +37,27 @@ STORE_MARK = "which store this is"  # name of the blob that identifies the store
 _LEVEL = 3  # gzip level; low, because office files and PDFs are compressed already
 
 
+@dataclass(slots=True)
 class Originals:
     """Original files in their own blob store."""
 
-    def __init__(self, blobs: BlobStore) -> None:
-        self._blobs = blobs
+    blobs: BlobStore
 
     async def keep(self, document: Document, material: Material) -> int:
         """Store the file of this version. Return its compressed size in bytes. Raises DocumentRejected without room."""
         packed = await asyncio.to_thread(_pack, material)
-        await self._blobs.keep(original_name(document), packed)
+        await self.blobs.keep(original_name(document), packed)
         return len(packed)
 
     async def lost(self, documents: Sequence[Document]) -> frozenset[str]:
         """Return the ids of documents whose original is missing or has another size. Contents are not read."""
         kept = {original_name(one): one for one in documents if one.original}
-        sizes = await self._blobs.sizes(kept) if kept else {}
+        sizes = await self.blobs.sizes(kept) if kept else {}
         return frozenset(one.id for name, one in kept.items() if sizes.get(name) != one.original)
 
     async def read(self, document: Document) -> Material | None:
         """Return the file of this version, or None if it is missing or unreadable."""
-        data = await self._blobs.read(original_name(document))
+        data = await self.blobs.read(original_name(document))
         try:
             return None if data is None else await asyncio.to_thread(_unpack, data)
         except (OSError, EOFError, ValueError, TypeError):  # truncated on a full or broken disk
@@ -65,12 +65,12 @@ class Originals:
 
     async def forget(self, document: Document) -> None:
         """Remove the file of this version, if it exists."""
-        await self._blobs.forget(original_name(document))
+        await self.blobs.forget(original_name(document))
 
     async def sweep(self, documents: Iterable[Document]) -> int:
         """Remove originals that are a day old and belong to none of these documents. Return the number."""
         spared = [STORE_MARK, *(original_name(document) for document in documents)]
-        return await self._blobs.sweep(_LEFT_BEHIND, sparing=spared)
+        return await self.blobs.sweep(_LEFT_BEHIND, sparing=spared)
 
 
 def original_name(document: Document) -> str:

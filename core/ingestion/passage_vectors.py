@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from core.model.json_codec import from_json, to_json
 from core.model.knowledge import Document, Passage
 from core.model.passage_units import texts_of_units
-from core.model.sentence_vectors import SentenceVectors, digest_of
-from core.ports.index import Encoder, Index, PassageVectors, Scope, Vectors
+from core.ports.index import Encoder, Index, PassageVectors, Scope, SentenceVectors, Vectors, digest_of
 
 
 async def vectors_of(

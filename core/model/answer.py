@@ -128,6 +128,9 @@ class ResourceUsage:
         """Tokens read and written."""
         return self.tokens_in + self.tokens_out
 
+    def __add__(self, other: "ResourceUsage") -> "ResourceUsage":
+        return ResourceUsage(*(getattr(self, one) + getattr(other, one) for one in self.__slots__))
+
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:

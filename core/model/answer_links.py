@@ -36,7 +36,7 @@ _COLON, _SLASH, _DOT = (
 _W = r"(?:w|&#0{0,5}(?:87|119);|&#x0{0,5}[57]7;)"
 _SPELT = re.compile(rf"(?P<slashes>{_COLON}{_SLASH}{_SLASH})|{_W}{{3}}{_DOT}", re.IGNORECASE)
 _KEPT = re.compile(rf"\]\((?:<(?P<quoted>[^\n<>\\`]*)>|(?P<plain>{PLAIN_TARGET}))\)")
-_CLOSING = ".,;:!?)]}\"'`*_~"
+_CLOSING = ".,;:!?)]}\"'`*_~\\"  # with the backslash that escapes one of them
 _ENDS_AN_ADDRESS = ".,:;!?*_~)"  # clients that make links of addresses do not count these at the end
 _DEFINITION = re.compile(r"(?m)^([ \t>*+|-]*(?:\d{1,9}[.)][ \t>]*)?\[[^\[\]]{0,999}\]):")
 _CITED = re.compile(r"\[\d{1,4}\]\Z")
@@ -166,7 +166,7 @@ def without_foreign_links(text: str, sources: SourceLinks) -> str:
 
     Addresses in code are filtered too.
     """
-    text = _without_calls(remove_controls(text))
+    text = defang_calls(_CALL_MARKUP.sub(_called, remove_controls(text)))
     text = _SPELT.sub(lambda found: "://" if found["slashes"] else "www.", text)
     for _ in range(_MOST_ROUNDS):
         before = text
@@ -224,11 +224,6 @@ def _inactive(address: str, match: re.Match[str]) -> str:
     if "`" not in text and "    " not in text:
         return f"`{address}`"
     return address if code_in(text)(match.start()) else defang_schemes(address).replace("www.", f"www{JOINER}.")
-
-
-def _without_calls(text: str) -> str:
-    """Return the text without markup that mentions people on a platform. Their names stay."""
-    return defang_calls(_CALL_MARKUP.sub(_called, text))
 
 
 def _called(match: re.Match[str]) -> str:

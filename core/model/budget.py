@@ -56,15 +56,7 @@ class Meter:
     @property
     def spent(self) -> ResourceUsage:
         """The total usage so far, including earlier runs."""
-        return ResourceUsage(
-            searches=self.before.searches + self._run.searches,
-            calls=self.before.calls + self._run.calls,
-            tokens_in=self.before.tokens_in + self._run.tokens_in,
-            tokens_out=self.before.tokens_out + self._run.tokens_out,
-            seconds=self.before.seconds + self.elapsed_seconds,
-            cost=self.before.cost + self._run.cost,
-            tokens_cached=self.before.tokens_cached + self._run.tokens_cached,
-        )
+        return self.before + replace(self._run, seconds=self.elapsed_seconds)
 
     @property
     def elapsed_seconds(self) -> float:
@@ -108,14 +100,8 @@ class Meter:
 
     def count_call(self, tokens_in: int, tokens_out: int, *, cached: int = 0, calls: int = 1) -> None:
         """Count one reply of the model, and the ``calls`` made to get it."""
-        self._run = replace(
-            self._run,
-            calls=self._run.calls + calls,
-            tokens_in=self._run.tokens_in + tokens_in,
-            tokens_out=self._run.tokens_out + tokens_out,
-            cost=self._run.cost + self.prices.cost(tokens_in, tokens_out, cached),
-            tokens_cached=self._run.tokens_cached + cached,
-        )
+        cost = self.prices.cost(tokens_in, tokens_out, cached)
+        self._run += ResourceUsage(0, calls, tokens_in, tokens_out, cost=cost, tokens_cached=cached)
 
     def blame(self, cause: str) -> None:
         """Record a problem at the model endpoint, for the operator."""

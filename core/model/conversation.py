@@ -32,6 +32,13 @@ class ThreadKey:
         """The channel's qualified id, which settings and grants use."""
         return channel_principal(self.platform, self.space, self.channel)
 
+    @classmethod
+    def of_place(cls, place: str) -> "ThreadKey | None":
+        """Return the channel of a settings place; None for any other place."""
+        platform, _, rest = place.partition(":channel:")
+        space, slash, channel = rest.partition("/")
+        return cls(platform, space, channel, "") if slash and channel else None
+
 
 @dataclass(frozen=True, slots=True)
 class Person:

@@ -36,14 +36,6 @@ class Grade:
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
-    """A verbatim part of a passage."""
-
-    text: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
     """A passage in this thread's library. ``[n]`` in a draft refers to ``id``."""
 

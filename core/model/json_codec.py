@@ -2,10 +2,12 @@
 
 import json
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from pydantic import Field, TypeAdapter
 from pydantic_core import PydanticSerializationError
+
+T = TypeVar("T")
 
 
 def name_at_rest(name: str) -> Any:
@@ -34,6 +36,14 @@ def to_json(value: object, kind: Any = None) -> str:
     except PydanticSerializationError:
         plain = json.dumps(adapter.dump_python(value, mode="json", by_alias=True), ensure_ascii=False)
         return plain.encode(errors="replace").decode()
+
+
+@overload
+def from_json(kind: type[T], text: str | bytes) -> T: ...
+
+
+@overload
+def from_json(kind: Any, text: str | bytes) -> Any: ...  # a union
 
 
 def from_json(kind: Any, text: str | bytes) -> Any:

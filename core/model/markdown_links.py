@@ -128,22 +128,14 @@ def _parser(*, html: bool, tables: bool) -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": html, "maxNesting": _MOST_NESTING})
     if tables:
         parser.enable(["table", "strikethrough"])
-    parser.validateLink = _is_link  # type: ignore[assignment, method-assign]  # every address is judged, whatever its scheme
-    parser.normalizeLink = _as_written  # type: ignore[assignment, method-assign]
+    parser.validateLink = lambda _address: True  # type: ignore[assignment, method-assign]  # every address is judged, whatever its scheme
+    parser.normalizeLink = lambda address: address  # type: ignore[assignment, method-assign]
     parser.inline.ruler.at("link", _placed(link))
     parser.inline.ruler.at("image", _placed(image))
     parser.inline.ruler.at("autolink", _placed(autolink))
     parser.inline.ruler.at("backticks", _placed(backtick))
     parser.block.ruler.at("reference", _reference, {"alt": []})
     return parser
-
-
-def _is_link(_address: str) -> bool:
-    return True
-
-
-def _as_written(address: str) -> str:
-    return address
 
 
 def _placed(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
@@ -160,16 +152,11 @@ def _placed(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline,
             made.meta = {"start": start, "end": state.pos}
             if made.type != "code_inline" and made.markup != "autolink":
                 opening = start + (made.type == "image")
-                label_end = _label_end(state, opening, made.type == "link_open")
+                label_end = int(state.md.helpers.parseLinkLabel(state, opening, made.type == "link_open"))
                 made.meta |= {"label": opening + 1, "label_end": label_end}
         return True
 
     return placed
-
-
-def _label_end(state: StateInline, opening: int, is_link: bool) -> int:
-    """Return the end of the label that begins with this bracket. Does not move the state."""
-    return int(state.md.helpers.parseLinkLabel(state, opening, is_link))
 
 
 def _reference(state: StateBlock, start: int, end: int, silent: bool) -> bool:

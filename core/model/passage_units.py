@@ -124,12 +124,8 @@ def _lead_in(found: Sequence[Unit], part: Sequence[str]) -> str:
         return ""
     if found[-1].form is Form.ITEM:
         return LIST_ITEM.sub("", found[-1].text) if part[0].startswith(" ") and LIST_ITEM.match(part[0]) else ""
-    leads = found[-1].form is Form.SENTENCE
-    return found[-1].text if leads and _is_led_to(part[0]) else ""
-
-
-def _is_led_to(line: str) -> bool:
-    return bool(LIST_ITEM.match(line) or FENCE.match(line)) or _table_line(line)
+    is_led_to = LIST_ITEM.match(part[0]) or FENCE.match(part[0]) or _table_line(part[0])
+    return found[-1].text if found[-1].form is Form.SENTENCE and is_led_to else ""
 
 
 def _parts(block: list[str]) -> Iterator[tuple[str, list[str]]]:

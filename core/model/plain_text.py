@@ -67,6 +67,11 @@ def compose(text: str) -> str:
     return _SURROGATE.sub("", _NO_WIDTH.sub("", text))
 
 
+def clipped(text: str, most: int) -> str:
+    """Return the text in at most ``most`` characters, with an ellipsis if it is cut."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def one_line(text: str) -> str:
     """Return a title or name on one line, without control characters, in NFC."""
     return unicodedata.normalize("NFC", " ".join(remove_controls(text).split()))

@@ -1,6 +1,6 @@
 """A platform's duties besides rendering: permissions, settings of places, files, transcripts, job cards."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
@@ -143,11 +143,8 @@ class Platform(Protocol):
         """
 
 
-class Download(Protocol):
-    """Download of an attached file."""
-
-    async def __call__(self, reference: str) -> tuple[str, bytes]:
-        """Return (name, bytes). Raises DocumentRejected or FetchRefused with the reason, PlatformUnavailable."""
+Download = Callable[[str], Awaitable[tuple[str, bytes]]]
+"""Returns the name and bytes of an attached file. Raises DocumentRejected, FetchRefused, PlatformUnavailable."""
 
 
 class ConversationGone(NotFound):

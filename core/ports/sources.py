@@ -1,10 +1,10 @@
 """Sources of documents: the web, file stores, and parsing of files to text and page images."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from core.model.document_content import ParsedDocument
+from core.model.document_content import FileContent, LocalFile, NamedFile, ParsedDocument
 from core.model.errors import FetchRefused
 
 
@@ -86,6 +86,21 @@ class FileStores(Protocol):
 
     async def read(self, address: str, *, version: str = "") -> tuple[StoredFile, bytes] | None:
         """Return a file and its bytes; None if it still has this version. Raises FetchRefused, ``PageGone``."""
+
+
+class LocalFiles(Protocol):
+    """Files below a folder of this machine, or one file. ``refused_files`` has those left out so far, and why."""
+
+    @property
+    def refused_files(self) -> Sequence[str]:
+        """The files left out, each as one line with the reason."""
+
+    @property
+    def files(self) -> Sequence[LocalFile]:
+        """The files found. Their sources still have to be derived from their paths."""
+
+    def read(self, files: Sequence[NamedFile]) -> AsyncIterator[FileContent]:
+        """Yield the content of each of these."""
 
 
 PageProgress = Callable[[int, int], None]

@@ -24,8 +24,6 @@ from core.model.knowledge import Passage
 from core.model.text import content_words, words
 from core.ports.index import DenseAndBm25Hits
 
-Fusion = Callable[[str, DenseAndBm25Hits, int], tuple[Hit, ...]]
-
 DENSE_WEIGHT = 0.58  # for a question of seven content words
 PER_LENGTH = -0.135  # per unit of the natural logarithm of their number
 SENTENCE_WEIGHT = 0.2  # weight of the nearest sentence; both legs share the rest
@@ -63,7 +61,7 @@ def fuse(query: str, legs: DenseAndBm25Hits, asked: int) -> tuple[Hit, ...]:
     level = _level(query, passages[order[0]], max((dense[name] for name in order[:3] if name in dense), default=0.0))
     slope = _PER_RELATIVE / (relative[order[0]] or 1.0)
     return tuple(
-        Hit(passages[name], _logistic(level + slope * relative[name]), dense.get(name), bm25.get(name))
+        Hit(passages[name], 1 / (1 + math.exp(-level - slope * relative[name])), dense.get(name), bm25.get(name))
         for name in order
     )
 
@@ -118,7 +116,3 @@ def _range(leg: Mapping[str, float], asked: int) -> tuple[float, float]:
     best = max(leg.values(), default=0.0)
     floor = min(leg.values()) if leg and len(leg) >= asked else 0.0
     return (best if best > 0 else 1.0), max(0.0, floor)
-
-
-def _logistic(value: float) -> float:
-    return 1 / (1 + math.exp(-value))

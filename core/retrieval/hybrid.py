@@ -17,7 +17,7 @@ from core.model.evidence import Hit, first_of_each_document
 from core.model.knowledge import Passage
 from core.ports.catalog import Catalog
 from core.ports.index import DenseAndBm25Hits, Encoder, Index, Reranker, Scope
-from core.retrieval.fusion import Fusion, fuse
+from core.retrieval.fusion import fuse
 
 MOST_IDENTIFIERS = 8  # searched for in every hit's text; a paste may have hundreds
 NAMED = 2  # hits kept per identifier of the query, whatever their rank
@@ -81,25 +81,15 @@ class Retrieval:
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
 class Retriever:
     """Hybrid search over the published versions in an index."""
 
-    def __init__(
-        self,
-        index: Index,
-        encoder: Encoder,
-        reranker: Reranker | None,
-        catalog: Catalog,
-        *,
-        fusion: Fusion = fuse,
-        pool: int = POOL,
-    ) -> None:
-        self._index = index
-        self._encoder = encoder
-        self._reranker = reranker
-        self._catalog = catalog
-        self._fusion = fusion
-        self._pool = pool
+    index: Index
+    encoder: Encoder
+    reranker: Reranker | None
+    catalog: Catalog
+    pool: int = field(default=POOL, kw_only=True)
 
     async def search(self, query: str, scope: Scope, limit: int = 10) -> Retrieval:
         """Return the best passages for a query. Raises Unavailable if a store or the encoder does not respond."""
@@ -107,17 +97,17 @@ class Retriever:
             return Retrieval()
         seconds: dict[str, float] = {}
         with _time_stage(seconds, "encode"):
-            vector = (await self._encoder.encode_queries([query]))[0]
-        asked = max(self._pool, limit)
+            vector = (await self.encoder.encode_queries([query]))[0]
+        asked = max(self.pool, limit)
         legs, dropped = await self._visible_legs(query, vector, scope, asked, seconds)
         if dropped and len(legs.dense) < limit <= len(legs.dense) + dropped:
             # Unpublished versions fill the pool, so retry once with a larger one.
             asked *= _FURTHER
             legs, dropped = await self._visible_legs(query, vector, scope, asked, seconds)
         with _time_stage(seconds, "fuse"):
-            hits = self._fusion(query, legs, asked - dropped)
+            hits = fuse(query, legs, asked - dropped)
         reranked = 0
-        if hits and self._reranker is not None:
+        if hits and self.reranker is not None:
             with _time_stage(seconds, "rerank"):
                 hits, reranked = await self._rerank(query, hits, max(RERANKED, limit))
         kept = await asyncio.to_thread(keep_named, query, hits, spread(hits, limit))
@@ -128,12 +118,12 @@ class Retriever:
     ) -> tuple[DenseAndBm25Hits, int]:
         """Return both legs without unpublished passages, and how many the leg that lost more has lost."""
         with _time_stage(seconds, "search"):
-            found = await self._index.search(query, vector, scope, asked)
+            found = await self.index.search(query, vector, scope, asked)
         documents = sorted({passage.document for passage, _ in (*found.dense, *found.bm25)})
         if not documents:
             return found, 0
         with _time_stage(seconds, "visible"):
-            visible = await self._catalog.visible_versions(documents)
+            visible = await self.catalog.visible_versions(documents)
 
         def keep_published(leg: Sequence[tuple[Passage, float]]) -> tuple[tuple[Passage, float], ...]:
             return tuple((p, score) for p, score in leg if visible.get(p.document) == p.version)
@@ -142,10 +132,10 @@ class Retriever:
         return legs, max(len(found.dense) - len(legs.dense), len(found.bm25) - len(legs.bm25))
 
     async def _rerank(self, query: str, hits: tuple[Hit, ...], depth: int) -> tuple[tuple[Hit, ...], int]:
-        assert self._reranker is not None
+        assert self.reranker is not None
         pool = hits[:depth]
         try:
-            scores = await self._reranker.rerank(query, [hit.passage.searchable for hit in pool])
+            scores = await self.reranker.rerank(query, [hit.passage.searchable for hit in pool])
         except Unavailable:
             return hits, 0  # keep the fused order; the model server reports the error
         if scores is None:

@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Collection, Sequence
 
-from core.model.evidence import Quote
 from core.model.markdown_lines import is_table_rule
 from core.model.text import content_words, sentences, words
 
@@ -36,17 +35,16 @@ MOST = 1_500  # characters of all stretches of one passage
 _QUESTION_WEIGHT = 0.5  # next to a claim, the question only breaks ties: the quote has to support the claim
 
 
-def choose_quote(passage_text: str, query: str, claim: str = "") -> Quote:
+def choose_quote(passage_text: str, query: str, claim: str = "") -> str:
     """Return the sentence that best matches the claim and the question, with a neighbour that adds to it.
 
     Rank with BM25 statistics of this passage alone, so that words that occur throughout it count little. Cut a long
-    sentence around the matching words. ``score`` is the share in [0, 1] of the words of the claim (without one, of the
-    question) that the quote has, weighted by their rarity here. If nothing matches, return the passage's opening with
-    score 0. An empty passage has an empty quote.
+    sentence around the matching words. If nothing matches, return the passage's opening. An empty passage has an empty
+    quote.
     """
     spans, heads = _candidates(passage_text)
     if not spans:
-        return Quote(_shorten(passage_text.strip(), frozenset()), 0.0)
+        return _shorten(passage_text.strip(), frozenset())
     bags = [content_words(passage_text[start:end]) for start, end in spans]
     decisive = content_words(claim) or content_words(query)
     ranked = scores(bags, decisive)
@@ -57,9 +55,7 @@ def choose_quote(passage_text: str, query: str, claim: str = "") -> Quote:
         ]
     best = max(range(len(spans)), key=lambda n: (n not in heads, ranked[n], -n))
     first, last = _with_neighbour(best, spans, bags, ranked, frozenset(decisive))
-    text = passage_text[spans[first][0] : spans[last][1]]
-    held = {word for n in range(first, last + 1) for word in bags[n]}
-    return Quote(_shorten(text, frozenset(decisive)), round(coverage(bags, decisive, held), 4))
+    return _shorten(passage_text[spans[first][0] : spans[last][1]], frozenset(decisive))
 
 
 def quote_for(passage_text: str, query: str, claims: Sequence[str] = ()) -> str:
@@ -70,7 +66,7 @@ def quote_for(passage_text: str, query: str, claims: Sequence[str] = ()) -> str:
     """
     stretches: list[tuple[int, int]] = []
     for claim in dict.fromkeys(claims) or ("",):
-        found = _verbatim(claim, passage_text) or _locate(choose_quote(passage_text, query, claim).text, passage_text)
+        found = _verbatim(claim, passage_text) or _locate(choose_quote(passage_text, query, claim), passage_text)
         if sum(end - start for start, end in stretches) + found[1] - found[0] <= MOST:
             stretches.append(found)
     return _join_stretches(passage_text, stretches)

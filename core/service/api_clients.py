@@ -135,10 +135,6 @@ class ApiClients:
         await self.audit.record(by.id, "create token", f"{token.id} {token.name}", allowed=True, detail=detail)
         return token, secret
 
-    async def all(self) -> Sequence[ApiToken]:
-        """Return all tokens, newest first. Their secrets are not stored."""
-        return await self.tokens.all()
-
     async def revoke(self, token_id: str, by: Person) -> ApiToken:
         """Revoke a token for good. Raises NotFound."""
         kept = await self.tokens.find(token_id.strip().upper())

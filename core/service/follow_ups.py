@@ -105,7 +105,8 @@ def _unused_evidence(run: Run, answer: Answer) -> Sequence[Evidence]:
     library = run.inquiry.library
     cited = {one.evidence for one in answer.citations}
     used = {item.passage.section for item in library if item.id in cited}
-    used |= {item.passage.section for item in library if item.passage.id in _passages_cited_before(run)}
+    before = {one.passage for turn in run.thread.turns for one in turn.citations}
+    used |= {item.passage.section for item in library if item.passage.id in before}
     documents = {item.passage.document for item in library if item.id in cited}
 
     def is_near(item: Evidence) -> bool:
@@ -125,10 +126,6 @@ def _unused_evidence(run: Run, answer: Answer) -> Sequence[Evidence]:
         ),
     )
     return list({item.passage.section: item for item in reversed(ranked)}.values())[::-1]
-
-
-def _passages_cited_before(run: Run) -> frozenset[str]:
-    return frozenset(one.passage for turn in run.thread.turns for one in turn.citations)
 
 
 def names_topic(passage: Passage) -> bool:

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
-from typing import Protocol
 
 from core.model.errors import FootnoteError, LeaseLost, StoreUnavailable, Unavailable
 from core.ports.inbox import Inbox, Lease, NamedLeases
@@ -129,14 +128,15 @@ LASTING = timedelta(seconds=15)  # a restarted bot waits at most this long
 RENEWALS = 4  # for each lease: three may fail before it is lost
 
 
-class LeaderLease(Protocol):
-    """The exclusive right to do one thing among all processes."""
+class LeaderLease:
+    """The exclusive right to do one thing among all processes. This one is for work that no other process can do."""
 
     async def wait_until_leader(self) -> None:
         """Wait until we hold the lease."""
 
     async def renew_until_lost(self) -> None:
         """Renew the lease until it is lost. The work under it must end when this returns."""
+        await asyncio.Event().wait()
 
     async def release(self) -> None:
         """Release the lease at once."""
@@ -191,29 +191,9 @@ class NamedLeaderLease(LeaderLease):
             return False
 
 
-class AlwaysLeader(LeaderLease):
-    """The lease for work that no other process can do."""
-
-    async def wait_until_leader(self) -> None:
-        """Return at once."""
-
-    async def renew_until_lost(self) -> None:
-        """Wait forever."""
-        await asyncio.Event().wait()
-
-    async def release(self) -> None:
-        """Do nothing."""
-
-
 class NeverLeader(LeaderLease):
     """The lease for work that other processes do."""
 
     async def wait_until_leader(self) -> None:
         """Wait forever."""
         await asyncio.Event().wait()
-
-    async def renew_until_lost(self) -> None:
-        """Return at once."""
-
-    async def release(self) -> None:
-        """Do nothing."""

@@ -48,32 +48,21 @@ class _Recovered:
     closed: list[str] = field(default_factory=list)
 
 
+@dataclass(slots=True, kw_only=True)
 class LostChanges:
     """Compares catalog and ledger. ``catalog`` and ``memory`` are the stores below the recording ones."""
 
-    def __init__(
-        self,
-        *,
-        catalog: Catalog,
-        ledger: ChangeLedger,
-        memory: Memory,
-        jobs: JobStore,
-        schedules: ScheduleStore,
-        leases: NamedLeases,
-        tokens: ApiTokens,
-        clock: Clock,
-    ) -> None:
-        self._catalog = catalog
-        self._ledger = ledger
-        self._memory = memory
-        self._jobs = jobs
-        self._schedules = schedules
-        self._leases = leases
-        self._tokens = tokens
-        self._clock = clock
-        self._holder = uuid.uuid4().hex
-        self._lock = asyncio.Lock()
-        self._notices: list[str] = []
+    catalog: Catalog
+    ledger: ChangeLedger
+    memory: Memory
+    jobs: JobStore
+    schedules: ScheduleStore
+    leases: NamedLeases
+    tokens: ApiTokens
+    clock: Clock
+    _holder: str = field(default_factory=lambda: uuid.uuid4().hex)
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _notices: list[str] = field(default_factory=list)
 
     def take_notices(self) -> tuple[str, ...]:
         """Return what was lost and restored since the last call, one line each with what to do."""
@@ -88,7 +77,7 @@ class LostChanges:
         """
         if await self._agree():
             return
-        if not await self._catalog.changes() and not await self._catalog.bases():
+        if not await self.catalog.changes() and not await self.catalog.bases():
             raise StoreUnavailable(
                 "Redis has lost what it knew.",
                 remedy=f"Restore Redis's data, or {REPAIR} restores documents, readers and removals without it.",
@@ -105,14 +94,14 @@ class LostChanges:
             try:
                 if not await self._agree():
                     await self._restore()
-                elif entries := await self._ledger.catch_up(self._catalog):
+                elif entries := await self.ledger.catch_up(self.catalog):
                     self._notices.append(f"{count(entries, 'record')} of the ledger was lost and is restored.")
             finally:
-                await self._leases.release(RECOVERING, self._holder)
+                await self.leases.release(RECOVERING, self._holder)
 
     async def _acquire(self) -> None:
         for _ in range(_TRIES):
-            if await self._leases.acquire(RECOVERING, self._holder, _LEASE):
+            if await self.leases.acquire(RECOVERING, self._holder, _LEASE):
                 return
             await asyncio.sleep(_PAUSE)
         raise StoreUnavailable(
@@ -121,51 +110,51 @@ class LostChanges:
 
     async def _agree(self) -> bool:
         """Return whether nothing is lost. Updates a ledger that is behind first."""
-        last = await self._ledger.number()
-        number = await self._catalog.changes()
-        if await self._ledger.recovering_from() is not None or number < last:
+        last = await self.ledger.number()
+        number = await self.catalog.changes()
+        if await self.ledger.recovering_from() is not None or number < last:
             return False
-        if number > last or (not last and await self._catalog.bases()):
-            await self._ledger.catch_up(self._catalog)
+        if number > last or (not last and await self.catalog.bases()):
+            await self.ledger.catch_up(self.catalog)
         return True
 
     async def _restore(self) -> None:
         """Close every base, redo the lost changes, and record the closing. If killed at any point, it starts again."""
-        last, begun = await self._ledger.number(), await self._ledger.recovering_from()
-        behind = await self._catalog.changes() if begun is None else begun
-        await self._ledger.begin_recovery(behind)
+        last, begun = await self.ledger.number(), await self.ledger.recovering_from()
+        behind = await self.catalog.changes() if begun is None else begun
+        await self.ledger.begin_recovery(behind)
         done = _Recovered()
-        for base in await self._catalog.bases():
-            await self._catalog.save_base(replace(base, closed=True))
-        entries = await self._ledger.entries()
+        for base in await self.catalog.bases():
+            await self.catalog.save_base(replace(base, closed=True))
+        entries = await self.ledger.entries()
         lost = sorted((one for one in entries.values() if one.number > behind), key=lambda one: one.number)
         await self._cancel_jobs()
         await self._make_again(lost, entries, done)
         await self._unschedule(entries)
-        number = await self._catalog.count_change(at_least=last + 1)
-        bases = await self._catalog.bases()
+        number = await self.catalog.count_change(at_least=last + 1)
+        bases = await self.catalog.bases()
         closed = [base_entry(number, base, entries.get((Subject.BASE, base.name))) for base in bases]
-        await self._ledger.record(closed, number)
-        await self._ledger.end_recovery()
+        await self.ledger.record(closed, number)
+        await self.ledger.end_recovery()
         done.closed = [base.name for base in bases]
         self._tell(last - behind, done)
 
     async def _make_again(self, lost: Iterable[LedgerEntry], entries: Entries, done: _Recovered) -> None:
         for made, entry in enumerate(lost):
             if not made % _RENEWED_EVERY:
-                await self._leases.acquire(RECOVERING, self._holder, _LEASE)
+                await self.leases.acquire(RECOVERING, self._holder, _LEASE)
             match entry.subject:
                 case Subject.BASE if entry.base is None or entry.removed:
-                    await self._catalog.remove_base(entry.key)
+                    await self.catalog.remove_base(entry.key)
                 case Subject.BASE if entry.base is not None:
                     if entry.emptied:
                         await self._remove_lost(entry, entries)
-                    await self._catalog.save_base(replace(entry.base, closed=True))
+                    await self.catalog.save_base(replace(entry.base, closed=True))
                 case Subject.DOCUMENT if entry.document is not None and not is_removed(entry, entries):
-                    await self._catalog.publish(entry.document)
+                    await self.catalog.publish(entry.document)
                     done.documents += 1
                 case Subject.DOCUMENT:
-                    done.removals += await self._catalog.withdraw(entry.key) is not None
+                    done.removals += await self.catalog.withdraw(entry.key) is not None
                 case Subject.PERSON | Subject.THREAD | Subject.TOKEN:
                     await self._end_again(entry, done)
 
@@ -176,29 +165,29 @@ class LostChanges:
             return
         done.forgotten += 1
         if entry.subject is Subject.PERSON:
-            await self._memory.forget_person(entry.key)
+            await self.memory.forget_person(entry.key)
         else:
-            await self._memory.forget_thread(ThreadKey.parse(entry.key))
+            await self.memory.forget_thread(ThreadKey.parse(entry.key))
 
     async def _revoke(self, token_id: str) -> bool:
         """Revoke a token again; return False if it does not exist or is already revoked."""
-        kept = await self._tokens.find(token_id)
+        kept = await self.tokens.find(token_id)
         if kept is None or kept.token.revoked_at is not None:
             return False
-        await self._tokens.keep(replace(kept, token=replace(kept.token, revoked_at=self._clock.now())))
+        await self.tokens.keep(replace(kept, token=replace(kept.token, revoked_at=self.clock.now())))
         return True
 
     async def _remove_lost(self, base: LedgerEntry, entries: Entries) -> None:
         """Withdraw documents that a base had before it was removed and created again."""
-        for document in await self._catalog.documents(frozenset({base.key})):
+        for document in await self.catalog.documents(frozenset({base.key})):
             entry = entries.get((Subject.DOCUMENT, document.id))
             if entry is None or is_removed(entry, entries):
-                await self._catalog.withdraw(document.id)
+                await self.catalog.withdraw(document.id)
 
     async def _cancel_jobs(self) -> None:
-        for job in await self._jobs.recent(MOST_JOBS):
+        for job in await self.jobs.recent(MOST_JOBS):
             if not job.over:
-                await self._jobs.cancel(job.id, BY)
+                await self.jobs.cancel(job.id, BY)
 
     async def _unschedule(self, entries: Entries) -> None:
         """Remove the schedules of removed documents and bases."""
@@ -207,10 +196,10 @@ class LostChanges:
             for one in entries.values()
             if one.document is not None and is_removed(one, entries)
         }
-        bases = {base.name for base in await self._catalog.bases()}
-        for schedule in await self._schedules.schedules():
+        bases = {base.name for base in await self.catalog.bases()}
+        for schedule in await self.schedules.schedules():
             if schedule.base not in bases or (schedule.base, schedule.link) in removed:
-                await self._schedules.save_schedule(replace(schedule, every=Every.NEVER))
+                await self.schedules.save_schedule(replace(schedule, every=Every.NEVER))
 
     def _tell(self, lost: int, done: _Recovered) -> None:
         again = [f"{count(done.documents, 'document')} restored"] if done.documents else []

@@ -293,7 +293,8 @@ class _HeldDelivery:
         audience = await platform.audience(message)
         if visibility_of(message, settings).for_asker_alone:
             audience = replace(audience, public=False)
-        leans = _leans_on_thread(message, opened)
+        # Earlier messages of others matter if we are new to the thread, or the message replies to one of them.
+        leans = not opened.record.total or bool(message.reply_target.about)
         attachments = await FileReader(self.services.message_states).read(
             platform, message, turns=opened.record.total, fence=self.lease.fence
         )
@@ -376,8 +377,7 @@ def _typed_choice(message: IncomingMessage, opened: OpenThread, trace_id: str) -
     parked = opened.parked
     if parked is None or parked.inquiry.id == trace_id or parked.checkpoint.asker.id != message.asker.id:
         return None
-    understood = match_typed_choice(message.text, parked.checkpoint)
-    return understood.choice if understood is not None else None
+    return match_typed_choice(message.text, parked.checkpoint)
 
 
 async def _chain(first: AgentEvent, events: Events) -> Events:
@@ -385,11 +385,6 @@ async def _chain(first: AgentEvent, events: Events) -> Events:
         yield first
         async for event in stream:
             yield event
-
-
-def _leans_on_thread(message: IncomingMessage, opened: OpenThread) -> bool:
-    """Return whether earlier messages of others matter: we are new to the thread, or it replies to one of them."""
-    return not opened.record.total or bool(message.reply_target.about)
 
 
 def _bases_to_search(of_place: frozenset[str] | None, asked: tuple[str, ...]) -> frozenset[str] | None:

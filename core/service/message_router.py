@@ -16,6 +16,7 @@ from core.ports.message_state import MessageStateStore
 from core.ports.platform import Platform
 from core.ports.usage import AnswerCounts, DailyBudget
 from core.service.answer_wish import MessageFacts
+from core.service.kb.text_spans import count
 from core.service.message_routing import RoutingDecision, route_message
 from core.service.question_service import OpenThread
 from core.service.typed_choice import match_typed_choice
@@ -87,10 +88,11 @@ class AnswerLimits:
         reached = await self.counts.take(most, _question_of(message))
         if not reached:
             return ""
+        had, given = count(limits.person_answers, "answer"), count(limits.channel_answers, "answer")
         if reached == person:
-            said = f"You have had {_answers(limits.person_answers)} today, which is as many as one person gets here."
+            said = f"You have had {had} today, which is as many as one person gets here."
         else:
-            said = f"I have given {_answers(limits.channel_answers)} here today, which is this channel's limit."
+            said = f"I have given {given} here today, which is this channel's limit."
         raising = "An admin can raise it with `/footnote settings`."
         return f"{said} Please ask again after midnight ({self.days.end}). {raising}"
 
@@ -101,10 +103,6 @@ class AnswerLimits:
 
 def _question_of(message: IncomingMessage) -> str:
     return hashlib.sha256(f"{message.thread} {message.id}".encode()).hexdigest()[:20]
-
-
-def _answers(number: int) -> str:
-    return f"{number:,} answer{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True)

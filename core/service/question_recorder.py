@@ -15,8 +15,7 @@ from core.model.errors import Unavailable
 from core.model.inquiry import Investigate
 from core.model.knowledge import Passage
 from core.ports.index import Encoder
-from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionLog, QuestionVector
-from core.ports.usage import UsageBook, UsageRow
+from core.ports.usage import DocumentReference, LoggedQuestion, QuestionLog, QuestionVector, UsageBook, UsageRow
 
 NEAREST = 5  # documents
 MOST_CHARACTERS = 500  # of a question

@@ -77,39 +77,36 @@ class OpenThread:
     parked: ParkedInquiry | None = None
 
 
+@dataclass(slots=True, kw_only=True)
 class QuestionService:
-    """Answers questions and takes choices. Stores no conversation itself."""
+    """Answers questions and takes choices. Stores no conversation itself.
 
-    def __init__(
-        self,
-        *,
-        agent: Agent,
-        reasoner: Reasoner,
-        memory: Memory,
-        checkpoints: Checkpoints,
-        trace_store: TraceStore,
-        catalog: Catalog,
-        clock: Clock,
-        recorder: QuestionRecorder | None = None,
-    ) -> None:
-        """Use these services; the reasoner writes thread summaries. Without a ``recorder`` no question log is kept."""
-        self._agent = agent
-        self._reasoner = reasoner
-        self._memory = memory
-        self._checkpoints = checkpoints
-        self._trace_store = trace_store
-        self._catalog = catalog
-        self._bases = VisibleBases(catalog)
-        self._clock = clock
-        self._recorder = recorder
-        self._threads = ThreadMemory(memory, self._bases, clock)
-        self._beginning = asyncio.Semaphore(BEGINNING)
-        self._running: dict[str, Run] = {}  # by trace, until they end or can no longer be stopped
+    The ``reasoner`` writes thread summaries. Without a ``recorder`` no question log is kept.
+    """
+
+    agent: Agent
+    reasoner: Reasoner
+    memory: Memory
+    checkpoints: Checkpoints
+    trace_store: TraceStore
+    catalog: Catalog
+    clock: Clock
+    recorder: QuestionRecorder | None = None
+    _beginning: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(BEGINNING))
+    _running: dict[str, Run] = field(default_factory=dict)  # by trace, until they end or can no longer be stopped
+
+    @property
+    def _bases(self) -> VisibleBases:
+        return VisibleBases(self.catalog)
+
+    @property
+    def _threads(self) -> ThreadMemory:
+        return ThreadMemory(self.memory, self._bases, self.clock)
 
     async def open_thread(self, key: ThreadKey) -> OpenThread:
         """Recall a thread, with its open checkpoint if it has one. Raises StoreUnavailable."""
-        record = await self._memory.recall(key)
-        parked = await self._checkpoints.read(record.open_checkpoint) if record.open_checkpoint else None
+        record = await self.memory.recall(key)
+        parked = await self.checkpoints.read(record.open_checkpoint) if record.open_checkpoint else None
         return OpenThread(record, parked)
 
     async def ask(self, question: Question, opened: OpenThread | None = None) -> AsyncGenerator[AgentEvent, None]:
@@ -141,7 +138,7 @@ class QuestionService:
         record = (opened or await self.open_thread(question.thread)).record
         inquiry = await self._inquiry(question, record)
         unasked = replace(inquiry.policy, checkpoints=frozenset(), sources_first=False)
-        agent = self._agent.without_shortcut()
+        agent = self.agent.without_shortcut()
         run = agent.run(replace(inquiry, policy=unasked), self._thread(question, record))
         found: list[AgentEvent] = []
         async with aclosing(agent.pursue(run)) as events:
@@ -150,10 +147,11 @@ class QuestionService:
                     await self._record_usage(run)  # writing and checking it would be wasted
                     return
                 found.append(event)
-        if not found or not _is_certain(found[-1], confidence):
+        last = found[-1] if found else None
+        if not isinstance(last, AgentCompleted) or last.answer.confidence < confidence:
             await self._record_usage(run)
             return
-        found[-1] = await _finished(run, found[-1])
+        found[-1] = await _finished(run, last)
         for event in found:
             await self._settle(run, event, question.fence)
             yield event
@@ -164,10 +162,10 @@ class QuestionService:
         mine = question.asker.id == parked.checkpoint.asker.id
         understood = match_typed_choice(question.text, parked.checkpoint) if mine else None
         if understood is not None:
-            yield Noticed(f"I take that as your answer to “{parked.checkpoint.question}”: {understood.choice.label}.")
+            yield Noticed(f"I take that as your answer to “{parked.checkpoint.question}”: {understood.label}.")
             events = self.choose(
                 parked.checkpoint.id,
-                understood.choice,
+                understood,
                 question.asker,
                 audience=question.audience,
                 by=question.trace_id,
@@ -176,7 +174,7 @@ class QuestionService:
             )
         else:
             if mine:
-                await self._checkpoints.claim(parked.checkpoint.id)
+                await self.checkpoints.claim(parked.checkpoint.id)
                 yield Noticed(f"I take that as a new question and set “{parked.checkpoint.question}” aside.")
             events = self._pursue_new(question, record)
         async with aclosing(events) as stream:
@@ -206,7 +204,7 @@ class QuestionService:
             thread=question.thread,
             asker=question.asker,
             audience=question.audience,
-            started_at=self._clock.now(),
+            started_at=self.clock.now(),
             policy=question.policy,
             bases=bases,
             more_in_private=await self._bases.has_more_in_private(question.audience),
@@ -234,22 +232,22 @@ class QuestionService:
         The audience is looked up again, and evidence that it may no longer see is removed. ``by`` identifies the press:
         if another worker retries it after a crash, it continues. ``opened``: the thread with this checkpoint, if known.
         """
-        parked = opened.parked if opened is not None else await self._checkpoints.read(checkpoint_id, by=by)
+        parked = opened.parked if opened is not None else await self.checkpoints.read(checkpoint_id, by=by)
         if parked is None:
             raise NotFound(CHOICE_GONE)
         if not parked.checkpoint.may_be_answered_by(person, is_admin=is_admin):
             raise Denied(NOT_YOURS_TO_CHOOSE)
-        taken = await self._checkpoints.claim(checkpoint_id, by=by)
+        taken = await self.checkpoints.claim(checkpoint_id, by=by)
         if taken is None:
             raise NotFound("A choice has already been made here.", remedy="The answer is in the thread.")
         bases = await self._bases.for_audience(audience or taken.inquiry.audience, taken.inquiry.scope)
         scope = frozenset(base.name for base in bases)
-        library = (await still_visible(taken.inquiry.library, self._catalog)).readable_by(scope)
+        library = (await still_visible(taken.inquiry.library, self.catalog)).readable_by(scope)
         now_visible = replace(taken, inquiry=replace(taken.inquiry, bases=bases, library=library))
         inquiry = resume_inquiry(now_visible, choice, text)
         if scope != taken.inquiry.scope:  # notes of earlier searches may come from a base that is now hidden
             inquiry = replace(inquiry, searches=(), missing="")
-        record = opened.record if opened is not None else await self._memory.recall(inquiry.thread)
+        record = opened.record if opened is not None else await self.memory.recall(inquiry.thread)
         thread = Thread(inquiry.thread, record.turns[-WINDOW:], record.summary, record.summary_bases)
         events = (
             self._shown_sources(inquiry, fence) if choice.id == ChoiceId.SHOW else self._pursue(inquiry, thread, fence)
@@ -277,11 +275,11 @@ class QuestionService:
     async def explain(self, key: ThreadKey, audience: Audience, *, asker: str = "") -> Explanation:
         """Return how the thread's last answer came about, as in ``explain_answer``. Raises NotFound."""
         visible = await self._bases.names(audience)
-        return await explain_answer(self._memory, self._trace_store, key, visible, asker=asker)
+        return await explain_answer(self.memory, self.trace_store, key, visible, asker=asker)
 
     async def last_trace(self, key: ThreadKey) -> str:
         """Return the trace id of the thread's last turn; empty when there is none."""
-        record = await self._memory.recall(key)
+        record = await self.memory.recall(key)
         return record.turns[-1].trace_id if record.turns else ""
 
     async def reflect(self, key: ThreadKey, audience: Audience) -> None:
@@ -289,7 +287,7 @@ class QuestionService:
 
         ``audience`` is who reads the thread now; the summary leaves out what they may not read.
         """
-        await self._threads.summarise(key, audience, self._reasoner, self._agent.meter())
+        await self._threads.summarise(key, audience, self.reasoner, self.agent.meter())
 
     def _thread(self, question: Question, record: ThreadRecord) -> Thread:
         recent, older = record.turns[-WINDOW:], record.turns[:-WINDOW]
@@ -305,18 +303,18 @@ class QuestionService:
 
     async def _shown_sources(self, inquiry: Inquiry, fence: int | None) -> AsyncGenerator[AgentEvent, None]:
         """Show the sources that were requested first, and park again with only the answer left to choose."""
-        run = self._agent.run(inquiry, Thread(inquiry.thread))
+        run = self.agent.run(inquiry, Thread(inquiry.thread))
         event = show_sources(run)
         await self._settle(run, event, fence)
         yield event
 
     async def _pursue(self, inquiry: Inquiry, thread: Thread, fence: int | None) -> AsyncGenerator[AgentEvent, None]:
-        run = self._agent.run(inquiry, thread)
+        run = self.agent.run(inquiry, thread)
         while len(self._running) >= MOST_RUNNING:
             del self._running[next(iter(self._running))]
         self._running[inquiry.id] = run
         try:
-            async with aclosing(self._agent.pursue(run)) as events:
+            async with aclosing(self.agent.pursue(run)) as events:
                 async for found in events:
                     event = await _finished(run, found)
                     await self._settle(run, event, fence)
@@ -332,49 +330,44 @@ class QuestionService:
         """Store an event before anybody sees it."""
         inquiry = run.inquiry
         if not isinstance(event, AnswerDelta):
-            traced = TracedEvent(self._clock.now().timestamp(), event)
+            traced = TracedEvent(self.clock.now().timestamp(), event)
             if isinstance(event, AgentStarted | FinalEvent):
                 # Only the first and the last event record the owner. They are a minute apart, and the trace is
                 # kept for days. Recording it with each of a dozen events doubled the cost.
                 whose = {"person_id": inquiry.asker.id, "thread": str(inquiry.thread)}
-                await self._trace_store.record(inquiry.id, [traced], **whose)
+                await self.trace_store.record(inquiry.id, [traced], **whose)
             else:
-                await self._trace_store.record(inquiry.id, [traced])
+                await self.trace_store.record(inquiry.id, [traced])
         match event:
             case CheckpointReached():
-                await self._checkpoints.park(ParkedInquiry(event.checkpoint, inquiry))
+                await self.checkpoints.park(ParkedInquiry(event.checkpoint, inquiry))
                 await self._remember(run, event.answer, fence)
                 await self._record(run, event.answer)
             case AgentCompleted():
                 await self._remember(run, event.answer, fence)
                 await self._record(run, event.answer)
             case AgentFailed():
-                await self._trace_store.count(UsageCounts({Outcome.FAILED: 1}))
+                await self.trace_store.count(UsageCounts({Outcome.FAILED: 1}))
                 await self._record(run, None)
             case _:
                 pass
 
     async def _record(self, run: Run, answer: Answer | None) -> None:
-        if self._recorder is not None:
-            await self._recorder.record(run, answer)
+        if self.recorder is not None:
+            await self.recorder.record(run, answer)
 
     async def _record_usage(self, run: Run) -> None:
-        if self._recorder is not None:
-            await self._recorder.record_usage(run)
+        if self.recorder is not None:
+            await self.recorder.record_usage(run)
 
     async def _remember(self, run: Run, answer: Answer, fence: int | None) -> None:
         await self._threads.remember(run, answer, fence)
-        await self._trace_store.count(UsageCounts.of_answer(answer))
+        await self.trace_store.count(UsageCounts.of_answer(answer))
 
 
 def _best_grade(run: Run) -> float:
     """Return the best grade of a run's evidence, in [0, 1]. No answer made of it can be more certain."""
     return max((item.grade.score / 10 for item in run.inquiry.library.items_found() if item.grade), default=0.0)
-
-
-def _is_certain(event: AgentEvent, confidence: float) -> bool:
-    """Return whether a run ended in an answer that is certain enough to give unasked."""
-    return isinstance(event, AgentCompleted) and event.answer.confidence >= confidence
 
 
 async def _finished(run: Run, event: AgentEvent) -> AgentEvent:

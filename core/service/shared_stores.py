@@ -9,6 +9,7 @@ import asyncio
 import logging
 import uuid
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from core.ingestion.originals import STORE_MARK
@@ -25,20 +26,18 @@ JOIN_SECONDS = 30.0
 log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True, kw_only=True)
 class SharedStores:
     """One of the serving processes."""
 
-    def __init__(
-        self, *, name: str, role: str, registry: ProcessRegistry, leases: NamedLeases, blobs: BlobStore
-    ) -> None:
-        self._name = name
-        self._role = role
-        self._registry = registry
-        self._leases = leases
-        self._blobs = blobs
-        self._ours: ServingProcess | None = None
-        self.joined = asyncio.Event()  # this process has the same stores as the others
-        self.refused = ""  # why our latest announcement failed: a store may answer but reject writes
+    name: str
+    role: str
+    registry: ProcessRegistry
+    leases: NamedLeases
+    blobs: BlobStore
+    joined: asyncio.Event = field(default_factory=asyncio.Event)  # this process has the same stores as the others
+    refused: str = ""  # why our latest announcement failed: a store may answer but reject writes
+    _ours: ServingProcess | None = None
 
     async def join(self, index: str) -> None:
         """Join the serving processes with the index of this identity.
@@ -46,16 +45,16 @@ class SharedStores:
         Raises ConfigurationError if another one serves with an index or files that this one does not see.
         """
         lasting = timedelta(seconds=JOIN_SECONDS)
-        while not await self._leases.acquire(JOINING, self._name, lasting):  # noqa: ASYNC110 - another process has it
+        while not await self.leases.acquire(JOINING, self.name, lasting):  # noqa: ASYNC110 - another process has it
             await asyncio.sleep(0.2)
         try:
-            ours = ServingProcess(self._name, self._role, index, await self._files())
-            for other in await self._registry.live_processes():
-                if other.name != self._name:
+            ours = ServingProcess(self.name, self.role, index, await self._files())
+            for other in await self.registry.live_processes():
+                if other.name != self.name:
                     _compare(ours, other)
-            await self._registry.announce(ours, LASTING)
+            await self.registry.announce(ours, LASTING)
         finally:
-            await self._leases.release(JOINING, self._name)
+            await self.leases.release(JOINING, self.name)
         self._ours = ours
         self.joined.set()
 
@@ -64,21 +63,21 @@ class SharedStores:
         while not stop.is_set():
             try:
                 if self._ours is not None:
-                    await self._registry.announce(self._ours, LASTING)
+                    await self.registry.announce(self._ours, LASTING)
                 self.refused = ""
             except StoreUnavailable as error:
                 self.refused = str(error)
                 log.warning("not_announced", extra={"reason": self.refused})
             await pause(stop, ANNOUNCE_SECONDS)
         with suppress(StoreUnavailable):  # the announcement expires by itself
-            await self._registry.withdraw(self._name)
+            await self.registry.withdraw(self.name)
 
     async def _files(self) -> str:
         """Return the identity of the blob store, which the first process creates."""
-        found = await self._blobs.read(STORE_MARK)
+        found = await self.blobs.read(STORE_MARK)
         if found is None:
             found = uuid.uuid4().hex.encode()
-            await self._blobs.keep(STORE_MARK, found)
+            await self.blobs.keep(STORE_MARK, found)
         return found.decode(errors="replace")
 
 

@@ -5,7 +5,6 @@ handled as usual, and the card stays.
 """
 
 import re
-from dataclasses import dataclass
 
 from core.model.errors import NotFound
 from core.model.inquiry import Checkpoint, Choice, ChoiceId
@@ -57,14 +56,7 @@ _FRAME = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TypedChoice:
-    """The choice that a message makes."""
-
-    choice: Choice
-
-
-def match_typed_choice(message: str, checkpoint: Checkpoint) -> TypedChoice | None:
+def match_typed_choice(message: str, checkpoint: Checkpoint) -> Choice | None:
     """Return the choice that a message makes, or None for any other message.
 
     Raises NotFound for a number that no choice has, and for a choice that needs the person's own words.
@@ -79,7 +71,7 @@ def match_typed_choice(message: str, checkpoint: Checkpoint) -> TypedChoice | No
     made = made or _by_own_words(bare, checkpoint)
     if made is not None and made.asks_text:
         raise NotFound(f"“{made.label}” needs your own words.", remedy="Press it, or ask the whole question again.")
-    return TypedChoice(made) if made else None
+    return made
 
 
 def choices_of(checkpoint: Checkpoint) -> str:

@@ -3,17 +3,17 @@
 Both are looked up each time, because grants and documents change during threads, jobs and parked inquiries.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 from core.ingestion.change_ledger import Subject
 from core.ingestion.ingestor import document_id_of
 from core.model.conversation import Audience, ThreadKey, Turn
 from core.model.errors import NotFound
-from core.model.evidence import Evidence, EvidenceLibrary
+from core.model.evidence import EvidenceLibrary
 from core.model.knowledge import KnowledgeBase
 from core.ports.catalog import Catalog
-from core.ports.memory import AskedQuestion, Memory, ThreadRecord
+from core.ports.memory import Memory, ThreadRecord
 
 LONGEST_NAME = 60  # characters of a typed name that are repeated in errors
 
@@ -62,7 +62,7 @@ Forgotten = Callable[[Subject, str], Awaitable[None]]
 TAKEN_OUT = "(This answer cited a document that has been taken out since.)"
 
 
-class VisibleMemory(Memory):
+class VisibleMemory:
     """A memory that omits, on recall, content of documents that are no longer visible.
 
     Evidence is dropped when its version is not the visible one. A turn that cites a removed document keeps its question
@@ -72,6 +72,8 @@ class VisibleMemory(Memory):
     def __init__(self, kept: Memory, catalog: Catalog, forgotten: Forgotten | None = None) -> None:
         """Read threads from ``kept``, and visibility from the catalog. ``forgotten`` records deletions."""
         self._kept = kept
+        self.questions_of, self.remember = kept.questions_of, kept.remember
+        self.summarise, self.mute = kept.summarise, kept.mute
         self._catalog = catalog
         self._forgotten = forgotten
 
@@ -92,24 +94,6 @@ class VisibleMemory(Memory):
             summary="" if removed else record.summary,
             summary_bases=frozenset() if removed else record.summary_bases,
         )
-
-    async def questions_of(self, person_id: str, threads: int) -> Sequence[AskedQuestion]:
-        """Delegate to the stored memory: a person's own words need no filter."""
-        return await self._kept.questions_of(person_id, threads)
-
-    async def remember(
-        self, key: ThreadKey, turn: Turn, evidence: Sequence[Evidence], *, fence: int | None = None
-    ) -> None:
-        """Delegate to the stored memory. Raises LeaseLost."""
-        await self._kept.remember(key, turn, evidence, fence=fence)
-
-    async def summarise(self, key: ThreadKey, summary: str, bases: frozenset[str], upto: int) -> None:
-        """Delegate to the stored memory."""
-        await self._kept.summarise(key, summary, bases, upto)
-
-    async def mute(self, key: ThreadKey, muted: bool) -> None:
-        """Delegate to the stored memory."""
-        await self._kept.mute(key, muted)
 
     async def forget_thread(self, key: ThreadKey) -> bool:
         """Delete the thread's memory, and record that, so it stays deleted if Redis loses the deletion."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 
 from core.model.clock import Clock
 from core.model.errors import Busy, StoreUnavailable
@@ -20,78 +21,72 @@ TICK_SECONDS = 60.0
 HAND_BACK_SECONDS = 1.0  # before a job of a platform not connected here is handed back
 
 
+@dataclass(slots=True, kw_only=True)
 class Worker:
-    """A bounded number of lanes over one inbox. Several processes may each run one."""
+    """A bounded number of ``lanes`` over one inbox. Several processes may each run one."""
 
-    def __init__(
-        self, *, name: str, inbox: Inbox, message_handler: MessageHandler, clock: Clock, lanes: int = 8
-    ) -> None:
-        """Work under this name, with this many lanes."""
-        self._name = name
-        self._inbox = inbox
-        self._message_handler = message_handler
-        self._clock = clock
-        self._lanes = lanes
+    name: str
+    inbox: Inbox
+    message_handler: MessageHandler
+    clock: Clock
+    lanes: int = 8
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until ``stop`` is set, then finish work in progress. If cancelled, hand back what is unfinished."""
         async with asyncio.TaskGroup() as group:
-            for lane in range(self._lanes):
-                group.create_task(work_off(self._inbox, self._handle, f"{self._name}-{lane}", stop))
+            for lane in range(self.lanes):
+                group.create_task(work_off(self.inbox, self._handle, f"{self.name}-{lane}", stop))
             group.create_task(repeat(self._put_expired, EXPIRY_SECONDS, stop, "expiry_failed"))
 
     async def _handle(self, lease: Lease) -> None:
-        with self._message_handler.metrics.track_work():
-            await self._message_handler.handle(lease)
+        with self.message_handler.metrics.track_work():
+            await self.message_handler.handle(lease)
 
     async def _put_expired(self) -> None:
         """Put expired checkpoints into the inbox, so that exactly one worker handles each."""
-        for checkpoint_id in await self._message_handler.checkpoints.due(self._clock.now()):
-            parked = await self._message_handler.checkpoints.read(checkpoint_id)
-            if parked is None or parked.checkpoint.thread.platform not in self._message_handler.platforms:
+        for checkpoint_id in await self.message_handler.checkpoints.due(self.clock.now()):
+            parked = await self.message_handler.checkpoints.read(checkpoint_id)
+            if parked is None or parked.checkpoint.thread.platform not in self.message_handler.platforms:
                 continue
             card = CheckpointState(thread=parked.checkpoint.thread, checkpoint=checkpoint_id)
-            kept = await self._message_handler.message_states.read(card)
+            kept = await self.message_handler.message_states.read(card)
             if kept is not None and kept.question is not None:
-                await self._inbox.put(delivery(f"expiry:{checkpoint_id}", Expiry(checkpoint_id, kept.question)))
+                await self.inbox.put(delivery(f"expiry:{checkpoint_id}", Expiry(checkpoint_id, kept.question)))
 
 
+@dataclass(slots=True, kw_only=True)
 class JobWorker:
-    """A few lanes over the jobs' inbox, and the periodic tick for scheduled refreshes."""
+    """A few lanes over the jobs' inbox, and a ``tick`` about once a minute for scheduled refreshes."""
 
-    def __init__(
-        self, *, name: str, inbox: Inbox, runner: JobRunner, tick: Callable[[], Awaitable[None]], lanes: int = 2
-    ) -> None:
-        """Work under this name; ``tick`` is called about once a minute."""
-        self._name = name
-        self._inbox = inbox
-        self._runner = runner
-        self._tick = tick
-        self._lanes = lanes
-        self.away: StoreUnavailable | None = None  # the error that stopped the latest turn, which is retried later
+    name: str
+    inbox: Inbox
+    runner: JobRunner
+    tick: Callable[[], Awaitable[None]]
+    lanes: int = 2
+    away: StoreUnavailable | None = None  # the error that stopped the latest turn, which is retried later
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until ``stop`` is set, then finish work in progress. If cancelled, hand back what is unfinished."""
         async with asyncio.TaskGroup() as group:
-            for lane in range(self._lanes):
-                group.create_task(work_off(self._inbox, self.handle, f"{self._name}-job-{lane}", stop))
-            group.create_task(repeat(self._tick, TICK_SECONDS, stop, "schedule_failed"))
+            for lane in range(self.lanes):
+                group.create_task(work_off(self.inbox, self.handle, f"{self.name}-job-{lane}", stop))
+            group.create_task(repeat(self.tick, TICK_SECONDS, stop, "schedule_failed"))
 
     async def handle(self, lease: Lease) -> None:
         """Run one turn of one job. Raises LeaseLost and StoreUnavailable."""
 
         async def guard() -> None:
-            await self._inbox.renew(lease)
+            await self.inbox.renew(lease)
 
-        if not await self._runner.is_ours(lease.delivery.body):
+        if not await self.runner.is_ours(lease.delivery.body):
             await asyncio.sleep(HAND_BACK_SECONDS)
             raise HandBack
         try:
-            while (job := await self._runner.work(lease.delivery.body, guard)) is not None:
+            while (job := await self.runner.work(lease.delivery.body, guard)) is not None:
                 if job.over:
                     return
                 with suppress(Busy):  # the queue is full: go on at once
-                    await self._inbox.put(job_delivery(job))
+                    await self.inbox.put(job_delivery(job))
                     return
         except StoreUnavailable as error:
             self.away = error

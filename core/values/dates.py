@@ -68,7 +68,8 @@ class Scan:
     def __init__(self, text: str, language: str) -> None:
         self.written = text
         self.language = language if language in LANGUAGES else language_of(text)
-        self.certain = language in LANGUAGES or self.language != "en" or _is_english(text)
+        english = {word for word in text.casefold().split() if word in STOPWORDS}
+        self.certain = language in LANGUAGES or self.language != "en" or len(english) >= FEWEST_ENGLISH
         self.text = text
         self.blank(MARKER)
         self.blank(_LIST_NUMBER)
@@ -91,10 +92,6 @@ class Scan:
         )
         self.cover(value.start, value.end)
         return value
-
-
-def _is_english(text: str) -> bool:
-    return len({word for word in text.casefold().split() if word in STOPWORDS}) >= FEWEST_ENGLISH
 
 
 def read_dates(page: Scan) -> Iterator[Value]:

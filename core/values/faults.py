@@ -89,9 +89,7 @@ def value_faults(
     return tuple(fault for fault in map(check.fault_of, claimed) if fault)
 
 
-def exchanged_values(
-    claim: str, words: str, evidence: Sequence[str], question: str = "", *, language: str = ""
-) -> tuple[Fault, ...]:
+def exchanged_values(claim: str, words: str, evidence: Sequence[str], question: str = "") -> tuple[Fault, ...]:
     """Return the claim's values that are elsewhere in the evidence, while the words it rests on have different ones.
 
     Reports a value only if the words have none of the claim's values of its kind and unit, and have another one. The
@@ -99,8 +97,8 @@ def exchanged_values(
     """
     if not (there := values_in(words)):
         return ()
-    claimed = values_in(claim, language)
-    missing = value_faults(claim, [words], question, words=[words], language=language)
+    claimed = values_in(claim)
+    missing = value_faults(claim, [words], question, words=[words])
     texts = [fault.text for fault in missing]
     wrong: list[Fault] = []
     for value in claimed:

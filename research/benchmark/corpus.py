@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from bot.container import Footnote
 from core.model.knowledge import Document, KnowledgeBase, Passage
-from core.model.sentence_vectors import SentenceVectors
-from core.ports.index import Encoder, PassageVectors, Scope
+from core.ports.index import Encoder, PassageVectors, Scope, SentenceVectors
 from research.benchmark.texts import Texts
 from research.benchmark.vectors import Cloud, cloud_of
 

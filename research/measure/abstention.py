@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from adapters.reasoners.extractive.evidence import answer_odds
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.score import answer_odds
 from core.model.evidence import EvidenceLibrary
 from core.model.inquiry import CUTOFFS
 from core.model.profile import Behaviour

@@ -26,9 +26,8 @@ from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from adapters.milvus.index import MilvusIndex
 from core.model.knowledge import Passage
 from core.model.passage_units import texts_of_units
-from core.model.sentence_vectors import SentenceVectors
 from core.model.text import content_words
-from core.ports.index import DenseAndBm25Hits, PassageVectors, Scope
+from core.ports.index import DenseAndBm25Hits, PassageVectors, Scope, SentenceVectors
 from core.retrieval import fusion
 from core.retrieval.fusion import fuse
 from core.retrieval.hybrid import POOL

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.answer_odds import chance, score_of
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
+from adapters.reasoners.extractive.candidates import ScoredUnit
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.score.answer_odds import chance, score_of
 from bot.container import Footnote
 from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapters.reasoners.extractive.evidence.reading import text_of
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
+from adapters.reasoners.extractive.candidates import ScoredUnit
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.score.reading import text_of
 from bot.container import Footnote
 from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings

@@ -15,8 +15,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from adapters.reasoners.extractive.question.follow_up import resolve
-from adapters.reasoners.extractive.question.intent import split_question
+from adapters.reasoners.extractive.understand.follow_up import resolve
+from adapters.reasoners.extractive.understand.intent import split_question
 from core.model.conversation import Exchange
 from core.model.text import content_words
 from research.evaluation.metrics import paired_difference

@@ -11,7 +11,7 @@ strict rules that judge where no model is believed.
 from collections import Counter
 from collections.abc import Iterator
 
-from adapters.reasoners.extractive.answer.claims import judge_claim
+from adapters.reasoners.extractive.claims import judge_claim
 from core.model.answer import Support
 from core.model.knowledge import Passage
 from core.values import value_faults

@@ -16,8 +16,8 @@ from rich.table import Table
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from adapters.terminal.answer_view import AnswerMarkdown
 from adapters.terminal.console import SafeConsole
-from adapters.terminal.markdown import AnswerMarkdown
 from adapters.web.access.rules import fits
 from bot.__main__ import app
 from bot.cli.help import EXAMPLES, commands_of

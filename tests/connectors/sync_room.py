@@ -25,10 +25,10 @@ from core.ports.index import Scope
 from core.ports.sources import Parser
 from core.retrieval.hybrid import Retriever
 from core.service.kb.job_queue import JobQueue
-from core.service.sync.classes import ReaderClasses
 from core.service.sync.connections import Connections
 from core.service.sync.documents import SyncedDocuments
 from core.service.sync.engine import SyncEngine
+from core.service.sync.rights import ReaderClasses
 from core.service.visibility import VisibleBases
 from tests.core.service.kb.knowledge_room import ADMIN, Room
 from tests.fakes.confluence.server import EMAIL, TOKEN, FakeConfluence

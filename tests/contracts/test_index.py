@@ -13,8 +13,7 @@ from core.ingestion.passage_vectors import vectors_of
 from core.model.errors import DocumentRejected
 from core.model.knowledge import Locator, Passage
 from core.model.passage_units import texts_of_units
-from core.model.sentence_vectors import NO_SENTENCES
-from core.ports.index import Index, PassageVectors, Scope
+from core.ports.index import NO_SENTENCES, Index, PassageVectors, Scope
 from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.memory.index import InProcessIndex
 

@@ -11,7 +11,7 @@ from adapters.redis.memory import RedisMemory
 from adapters.redis.question_log import RedisQuestionLog
 from core.model.answer import Outcome
 from core.ports.memory import Memory
-from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionLog, QuestionVector
+from core.ports.usage import DocumentReference, LoggedQuestion, QuestionLog, QuestionVector
 from tests.contracts.conversations import ANA, BEN, OTHER_THREAD, THREAD
 from tests.fakes.memory.stores import InProcessMemory, InProcessQuestionLog, InProcessState
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.gdrive.server import ACCOUNT, FakeDrive, key_file, user
+from tests.several_commands import run_commands
 
 pytestmark = pytest.mark.e2e
 ROOT = Path(__file__).parents[2]
@@ -49,15 +50,18 @@ def home(drive: FakeDrive, tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-async def run(drive: FakeDrive, home: Path, *words: str, code: int = 0) -> str:
+def environment(drive: FakeDrive, home: Path) -> dict[str, str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("GOOGLE_", "LLM_", "SLACK_"))}
-    given = {
+    return clean | {
         "FOOTNOTE_HOME": str(home),
         "FETCH_ALLOW_PRIVATE": f"127.0.0.1:{drive.port}",
         "PYTHONPATH": os.pathsep.join((str(ROOT), str(home.parent / "packages"))),
     }
+
+
+async def run(drive: FakeDrive, home: Path, *words: str, code: int = 0) -> str:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot", *words, env=clean | given, cwd=home, stdin=asyncio.subprocess.DEVNULL,
+        sys.executable, "-m", "bot", *words, env=environment(drive, home), cwd=home, stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
     said = (await process.communicate())[0].decode()
@@ -66,30 +70,53 @@ async def run(drive: FakeDrive, home: Path, *words: str, code: int = 0) -> str:
     return said
 
 
+async def run_all(drive: FakeDrive, home: Path, *commands: list[str]) -> list[str]:
+    """What each command prints; the source does not change between them, so they share a process."""
+    printed = await asyncio.to_thread(run_commands, commands, environment(drive, home))
+    assert secret_line() not in str(printed)
+    return ["".join(each) for each in printed]
+
+
+QUESTION = ["ask", "When are refunds of annual plans paid?"]
+
+
 def secret_line() -> str:
     """A line from the middle of the private key."""
     return str(json.loads(key_file())["private_key"]).splitlines()[5]
 
 
 async def test_a_drive_is_checked_connected_asked_changed_and_withdrawn(drive: FakeDrive, home: Path) -> None:
-    connect = ("connect", "ourdrive", "--secret-file", str(home.parent / "key.json"))
-    said = " ".join((await run(drive, home, *connect, "--check")).split())
+    connect = ["connect", "ourdrive", "--secret-file", str(home.parent / "key.json")]
+    said, listed, connected, answer = await run_all(
+        drive,
+        home,
+        [*connect, "--check"],
+        ["connections", "list", "--json"],
+        [*connect, "--name", "drive", "--yes"],
+        QUESTION,
+    )
+    said = " ".join(said.split())
     assert f"The token belongs to {ACCOUNT}" in said
     assert "The readers of 1 of the first 3 files cannot be read" in said
-    assert json.loads(await run(drive, home, "connections", "list", "--json")) == []
-    assert "2 added" in await run(drive, home, *connect, "--name", "drive", "--yes")
-    answer = await run(drive, home, "ask", "When are refunds of annual plans paid?")
+    assert json.loads(listed) == []
+    assert "2 added" in connected
     assert "within 14 days" in answer
     assert "https://docs.google.com/document/d/1/edit" in answer
     drive.minute += 1
     drive.files["1"].text, drive.files["1"].edited = "Refunds of annual plans are paid within 30 days.", drive.minute
     drive.files["2"].is_trashed = True
-    assert "1 updated, 1 removed" in await run(drive, home, "connections", "sync", "drive")
-    assert "within 30 days" in await run(drive, home, "ask", "When are refunds of annual plans paid?")
+    synced, answer = await run_all(drive, home, ["connections", "sync", "drive"], QUESTION)
+    assert "1 updated, 1 removed" in synced
+    assert "within 30 days" in answer
     drive.is_revoked = True
     assert "refuses the token" in await run(drive, home, "connections", "sync", "drive", code=1)
-    shown = await run(drive, home, "connections", "show", "drive", "--json")
+    assert not [path for path in home.rglob("*") if path.is_file() and secret_line().encode() in path.read_bytes()]
+    shown, removed = await run_all(
+        drive,
+        home,
+        ["connections", "show", "drive", "--json"],
+        ["connections", "remove", "drive", "--yes"],
+    )
     assert "refuses the token" in shown
     assert "private_key" not in shown
-    assert not [path for path in home.rglob("*") if path.is_file() and secret_line().encode() in path.read_bytes()]
-    assert "Removed: 1 document." in await run(drive, home, "connections", "remove", "drive", "--yes")
+    assert "Removed: 1 document." in removed

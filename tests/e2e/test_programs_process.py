@@ -20,6 +20,7 @@ import pytest
 from openai import AsyncOpenAI
 
 from tests.e2e.test_slack_process import ROOT, STARTING, end_server, environment, free_port
+from tests.several_commands import run_commands
 
 pytestmark = [pytest.mark.e2e, pytest.mark.live, pytest.mark.timeout(400)]
 
@@ -50,25 +51,27 @@ class Installation:
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     folder = tmp_path_factory.mktemp("programs")
-    empty = Installation(folder / "home", "", "", "", "")
+    home = folder / "home"
     for name, text in (("handbook", HANDBOOK), ("board", BOARD)):
         (folder / f"{name}.md").write_text(text)
-        empty.run("ingest", str(folder / f"{name}.md"), "--kb", name)
-    empty.run("kb", "grant", "board", "slack:channel:T1/C1", "--yes")
-
-    def token(*more: str) -> str:
-        return empty.run("token", "create", *more).strip()
-
-    made = [
-        token("--name", "the wiki", "--public"),
-        token("--kb", "board"),
-        token("--scope", "search"),
-        token("--name", "gone"),
-    ]
+    printed = run_commands(
+        [
+            ["ingest", str(folder / "handbook.md"), "--kb", "handbook"],
+            ["ingest", str(folder / "board.md"), "--kb", "board"],
+            ["kb", "grant", "board", "slack:channel:T1/C1", "--yes"],
+            ["token", "create", "--name", "the wiki", "--public"],
+            ["token", "create", "--kb", "board"],
+            ["token", "create", "--scope", "search"],
+            ["token", "create", "--name", "gone"],
+        ],
+        environment(home),
+    )
+    made = [token.out.strip() for token in printed[3:]]
     assert all(SECRET.fullmatch(secret) for secret in made)
-    empty.run("token", "revoke", made[-1].split("_")[1])
-    yield Installation(empty.home, *made)
-    asyncio.run(end_server(empty.home))
+    filled = Installation(home, *made)
+    filled.run("token", "revoke", made[-1].split("_")[1])
+    yield filled
+    asyncio.run(end_server(home))
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ import pytest
 from core.model.conversation import Audience, Person
 from core.model.errors import WENT_WRONG
 from core.service.gaps.analysis import GapAnalysis
-from core.service.gaps.overview import GapOverview
+from core.service.gaps.digest import GapOverview
 from tests.core.service.kb.knowledge_room import Room
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver

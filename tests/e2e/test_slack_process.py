@@ -175,5 +175,5 @@ async def test_killed_again_and_again_every_question_has_one_outcome(home: Path,
     """A small piece of ``python -m research.measure.kills``; of two on one home one is killed each time."""
     from research.measure.kills import Slack, measure  # which takes its helpers from here
 
-    found = await measure(Slack(), home, seed=4, kills=5, questions=20, processes=processes)
-    assert found == {"answered": 20}
+    found = await measure(Slack(), home, seed=4, kills=3, questions=12, processes=processes)
+    assert found == {"answered": 12}

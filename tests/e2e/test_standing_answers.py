@@ -12,9 +12,8 @@ from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ThreadKey
 from core.model.knowledge import KnowledgeBase
 from core.model.records import Record
-from core.service.standing_answers.checks import AnswerCheck
+from core.service.standing_answers.checks import AnswerCheck, MutedNotices
 from core.service.standing_answers.notices import NoticePreview
-from core.service.standing_answers.records import MutedNotices
 from core.service.standing_answers.service import StandingAnswers
 from tests.core.service.standing_answers.company import FOURTEEN, THIRTY, Fuse, Killed, publish
 from tests.e2e.discord_driver import DiscordDriver
@@ -54,7 +53,7 @@ class Company(Bot):
         )
 
     def _check(self) -> AnswerCheck:
-        agent = self.harness.question_service._agent  # the very one that answered
+        agent = self.harness.question_service.agent  # the very one that answered
         return AnswerCheck(agent, self.harness.catalog, self.harness.index, self.clock)
 
     def process(self) -> StandingAnswers:

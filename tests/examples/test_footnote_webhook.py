@@ -15,9 +15,11 @@ from typing import Any
 
 import aiohttp
 import pytest
+import pytest_asyncio
 from aiohttp import web
 
 from tests.e2e.test_slack_process import ROOT, STARTING, end_server, environment, free_port
+from tests.several_commands import run_commands
 
 pytestmark = [pytest.mark.e2e, pytest.mark.live, pytest.mark.timeout(400)]
 
@@ -110,11 +112,23 @@ def home(tmp_path_factory: pytest.TempPathFactory, installed: Path) -> Iterator[
     home = folder / "home"
     for name, text in (("lift", "# Lift\n\nMr Otis inspects the lift."), ("board", "# Board\n\nZanzibar is next.")):
         (folder / f"{name}.md").write_text(text)
-        assert run(home, installed, "ingest", str(folder / f"{name}.md"), "--kb", name).returncode == 0
-    granted = run(home, installed, "kb", "grant", "board", "webhook:channel:main/board", "--yes")
-    assert granted.returncode == 0, granted.stdout + granted.stderr
+    run_commands(
+        [
+            ["ingest", str(folder / "lift.md"), "--kb", "lift"],
+            ["ingest", str(folder / "board.md"), "--kb", "board"],
+            ["kb", "grant", "board", "webhook:channel:main/board", "--yes"],
+        ],
+        _environment(home, installed),
+    )
     yield home
     asyncio.run(end_server(home))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def served(home: Path, installed: Path) -> AsyncIterator[Served]:
+    """One process for all tests that talk to it; each uses question ids of its own."""
+    async with serving(home, installed) as running:
+        yield running
 
 
 @asynccontextmanager
@@ -159,47 +173,44 @@ async def _ready(served: Served) -> None:
             await asyncio.sleep(0.2)
 
 
-async def test_it_answers_over_http_and_keeps_to_the_audience(home: Path, installed: Path) -> None:
-    async with serving(home, installed) as served:
-        assert (await served.ask("1", "Who inspects the lift?"))[0] == 202
-        answer = await served.receiver.until("answer", "1")
-        assert "Mr Otis inspects the lift" in answer["text"]
-        assert (answer["outcome"], answer["conversation"]) == ("answered", "support")
-        assert [one["title"] for one in answer["sources"]] == ["Lift"]
+@pytest.mark.asyncio(loop_scope="module")
+async def test_it_answers_over_http_and_keeps_to_the_audience(served: Served) -> None:
+    assert (await served.ask("1", "Who inspects the lift?"))[0] == 202
+    answer = await served.receiver.until("answer", "1")
+    assert "Mr Otis inspects the lift" in answer["text"]
+    assert (answer["outcome"], answer["conversation"]) == ("answered", "support")
+    assert [one["title"] for one in answer["sources"]] == ["Lift"]
 
-        await served.ask("2", "What is next for the board?", conversation="support")
-        assert "Zanzibar" not in json.dumps(await served.receiver.until("answer", "2"))
-        await served.ask("3", "What is next for the board?", conversation="board")
-        assert "Zanzibar is next" in (await served.receiver.until("answer", "3"))["text"]
-
-
-async def test_the_same_question_again_is_answered_once_and_an_outage_loses_nothing(
-    home: Path, installed: Path
-) -> None:
-    async with serving(home, installed) as served:
-        served.receiver.refusals = 2
-        assert json.loads((await served.ask("10", "Who inspects the lift?"))[1]) == {"new": True}
-        assert json.loads((await served.ask("10", "Who inspects the lift?"))[1]) == {"new": False}
-        await served.receiver.until("answer", "10")
-        await served.ask("11", "thank you, and who inspects the lift?")
-        await served.receiver.until("answer", "11")
-        assert served.receiver.refusals == 0
-        assert served.receiver.keys.count("support/10/answer") == 1
-        assert served.receiver.keys.count("support/10/working") == 1
+    await served.ask("2", "What is next for the board?", conversation="support")
+    assert "Zanzibar" not in json.dumps(await served.receiver.until("answer", "2"))
+    await served.ask("3", "What is next for the board?", conversation="board")
+    assert "Zanzibar is next" in (await served.receiver.until("answer", "3"))["text"]
 
 
-async def test_who_has_no_token_or_sends_nonsense_is_refused_and_a_deletion_is_passed_on(
-    home: Path, installed: Path
-) -> None:
-    async with serving(home, installed) as served:
-        status, _ = await served.call("/webhook/messages", token="wrong", id="20")
-        assert status == 401
-        status, said = await served.call("/webhook/messages", id="20", conversation="a/b", person="ada", text="Hi?")
-        assert (status, said) == (400, "These fields are missing or wrong: conversation.")
-        deleted = {"id": "21", "conversation": "support", "person": "ada"}
-        assert (await served.call("/webhook/messages", method="DELETE", **deleted))[0] == 202
-        await served.receiver.until("withdrawn", "21")
-        assert {reply["id"] for reply in served.receiver.replies} == {"21"}
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_same_question_again_is_answered_once_and_an_outage_loses_nothing(served: Served) -> None:
+    served.receiver.refusals = 2
+    assert json.loads((await served.ask("10", "Who inspects the lift?"))[1]) == {"new": True}
+    assert json.loads((await served.ask("10", "Who inspects the lift?"))[1]) == {"new": False}
+    await served.receiver.until("answer", "10")
+    await served.ask("11", "thank you, and who inspects the lift?")
+    await served.receiver.until("answer", "11")
+    assert served.receiver.refusals == 0
+    assert served.receiver.keys.count("support/10/answer") == 1
+    assert served.receiver.keys.count("support/10/working") == 1
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_who_has_no_token_or_sends_nonsense_is_refused_and_a_deletion_is_passed_on(served: Served) -> None:
+    before = len(served.receiver.replies)
+    status, _ = await served.call("/webhook/messages", token="wrong", id="20")
+    assert status == 401
+    status, said = await served.call("/webhook/messages", id="20", conversation="a/b", person="ada", text="Hi?")
+    assert (status, said) == (400, "These fields are missing or wrong: conversation.")
+    deleted = {"id": "21", "conversation": "support", "person": "ada"}
+    assert (await served.call("/webhook/messages", method="DELETE", **deleted))[0] == 202
+    await served.receiver.until("withdrawn", "21")
+    assert {reply["id"] for reply in served.receiver.replies[before:]} == {"21"}
 
 
 def test_doctor_manifest_and_serve_know_it(home: Path, installed: Path) -> None:

@@ -79,7 +79,7 @@ async def sandbox() -> AsyncIterator[Sandbox]:
 async def test_a_hostile_message_is_read_as_text_or_refused_with_a_reason(sandbox: Sandbox, data: bytes) -> None:
     refused = text = ""
     try:
-        parsed = await sandbox.parse("a.msg", data)
+        parsed = await sandbox.read("a.msg", data)
         text = "\n".join((parsed.title, *(block.text for block in parsed.blocks)))
     except DocumentRejected as error:
         refused = str(error)
@@ -88,4 +88,4 @@ async def test_a_hostile_message_is_read_as_text_or_refused_with_a_reason(sandbo
     assert not any(sign in text for sign in ("\x00", "\x1b", "\x07", "\u202e"))
     assert not any(word in text for word in ("\nBcc:", "alert(1)", "javascript:", "file:///", "root:", "objdata"))
     text.encode()
-    assert (await sandbox.parse("next.md", b"# Next")).title == "Next"
+    assert (await sandbox.read("next.md", b"# Next")).title == "Next"

@@ -34,10 +34,16 @@ class Telling(Ingestor):
     """Says on standard output what it does, before it does it: how many documents it has done, and the stage."""
 
     def __init__(self, ingestor: Ingestor, job_id: str) -> None:
-        self.__dict__.update(ingestor.__dict__)
         self._job_id = job_id
         self._done = 0
-        self._index = _Retiring(self._index, self._tell)  # type: ignore[assignment]
+        super().__init__(
+            index=_Retiring(ingestor.index, self._tell),  # type: ignore[arg-type]
+            encoder=ingestor.encoder,
+            catalog=ingestor.catalog,
+            parser=ingestor.parser,
+            clock=ingestor.clock,
+            originals=ingestor.originals,
+        )
 
     def _tell(self, stage: str) -> None:
         sys.stdout.write(f"{self._job_id} {self._done} {stage}\n")
@@ -94,6 +100,9 @@ def worker(footnote: Footnote, ingestor: Ingestor | None = None) -> JobWorker:
             kept.deps.blobs,
             WebCrawler(Fetcher(rules_of(kept.settings))),
             {TERMINAL: PlatformCapabilities()},
+            kept.deps.originals,
+            kept.deps.consistency,
+            kept.deps.files,
         ),
         clock=kept.deps.clock,
     )

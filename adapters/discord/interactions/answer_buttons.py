@@ -64,8 +64,8 @@ from core.service.actions.wording import (
 )
 from core.service.explanations import Explanation
 from core.service.person_answers import OfferPress
+from core.service.standing_answers.checks import toggle_notices
 from core.service.standing_answers.notices import MUTED, UNMUTED
-from core.service.standing_answers.records import toggle_notices
 from core.service.text_splitter import split_markdown
 
 ANSWER_LIMIT = 3_800

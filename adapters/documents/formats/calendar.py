@@ -7,7 +7,7 @@ from typing import Any
 
 from adapters.documents.encodings import decode
 from adapters.documents.format import Format
-from adapters.documents.titles import choose_title, iso_date, safe_link
+from adapters.documents.titles import choose_title, escape_hash, iso_date, safe_link
 from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
 
@@ -63,7 +63,7 @@ def _entries(calendar: Any) -> Iterator[tuple[str, str]]:
         count += 1
         title = _text(entry, "SUMMARY") or _KINDS[entry.name]
         facts = [f"- {label}: {text}" for label, text in _facts(calendar, entry) if text]
-        said = re.sub(r"(?m)^(#{1,6}\s)", r"\\\1", _text(entry, "DESCRIPTION", lines=True))
+        said = escape_hash(_text(entry, "DESCRIPTION", lines=True))
         yield f"{title}, {_day(entry)}".rstrip(", "), "\n\n".join(filter(None, (f"## {title}", "\n".join(facts), said)))
 
 
@@ -172,17 +172,15 @@ def _text(entry: Any, name: str, *, lines: bool = False) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip() if lines else re.sub(r"\s+", " ", text).strip()
 
 
-def _is_calendar(known: str | None, head: str) -> bool:
-    return known in (None, "text/plain") and head.lstrip("\ufeff \n").upper().startswith("BEGIN:VCALENDAR")
-
-
 FORMATS = (
     Format(
         media_type="text/calendar",
         read=read,
         label="calendars",
         suffixes=("ics", "ical", "ifb"),
-        in_text=_is_calendar,
+        in_text=lambda known, head: (
+            known in (None, "text/plain") and head.lstrip("\ufeff \n").upper().startswith("BEGIN:VCALENDAR")
+        ),
         rank=1,
     ),
 )

@@ -16,7 +16,7 @@ from typing import Any
 
 from adapters.documents.encodings import decode
 from adapters.documents.format import Format, Package
-from adapters.documents.titles import choose_title, safe_link, stem, with_address
+from adapters.documents.titles import choose_title, escape_hash, safe_link, stem, with_address
 from adapters.documents.zip_package import open_package, part
 from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
@@ -204,7 +204,8 @@ def _blocks(channel: str, messages: Sequence[_Message]) -> Iterator[Block]:
     heading = f"# {channel}\n\n"
     for group in _groups(messages):
         first = group[0]
-        text = "\n\n".join(f"{one.author}, {one.moment:%H:%M}: {_one_paragraph(one.text)}" for one in group)
+        said = [(one, re.sub(r"\n\s*\n+", "\n", one.text)) for one in group]
+        text = "\n\n".join(f"{one.author}, {one.moment:%H:%M}: {escape_hash(words)}" for one, words in said)
         day, place = f"{first.moment:%Y-%m-%d}", f"{channel}, {first.moment:%Y-%m-%d %H:%M}"
         yield Block(f"{heading}## {channel}, {day}\n\n{text}", label=place)
         heading = ""
@@ -245,11 +246,6 @@ def _root(message: _Message, by_id: Mapping[str, _Message]) -> str:
 def _goes_with(group: Sequence[_Message], message: _Message) -> bool:
     same_day = group[-1].moment.date() == message.moment.date()
     return same_day and sum(len(one.text) for one in group) + len(message.text) < STRETCH_CHARS
-
-
-def _one_paragraph(text: str) -> str:
-    """Return a message without blank lines, with "#" at line starts escaped."""
-    return re.sub(r"(?m)^(#{1,6}\s)", r"\\\1", re.sub(r"\n\s*\n+", "\n", text))
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

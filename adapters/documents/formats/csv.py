@@ -24,8 +24,9 @@ _DECIMAL_COMMA = re.compile(r"\d,\d")
 def read(name: str, data: bytes) -> ParsedDocument:
     """Return the rows as tables with source lines."""
     text = decode(data)
-    delimiter = _stated_delimiter(text) or sniff(text)
-    if re.match(r"sep=.\n", text):
+    stated = re.match(r"sep=(.)\n", text)
+    delimiter = stated[1] if stated else sniff(text)
+    if stated:
         text = "\n" + text.split("\n", 1)[1]
     rows, lines, notes = _rows(text, delimiter)
     if not rows:
@@ -52,22 +53,12 @@ def sniff(text: str) -> str:
         if not counts:
             continue
         fields, times = max(counts.items(), key=lambda pair: (pair[1], pair[0]))
-        if delimiter == "," and best_score and _are_decimals(sample):
+        if delimiter == "," and best_score and len(_DECIMAL_COMMA.findall(sample)) > 0.8 * sample.count(","):
             continue
         score = (times / sum(counts.values())) ** 2 * min(fields - 1, 8) ** 0.5 if fields > 1 else 0.0
         if score > best_score + 1e-9:
             best, best_score = delimiter, score
     return best
-
-
-def _are_decimals(sample: str) -> bool:
-    """Return whether most commas are between digits, as in 12,50."""
-    return len(_DECIMAL_COMMA.findall(sample)) > 0.8 * sample.count(",")
-
-
-def _stated_delimiter(text: str) -> str | None:
-    match = re.match(r"sep=(.)\n", text)
-    return match[1] if match else None
 
 
 def _rows(text: str, delimiter: str) -> tuple[list[list[str]], list[int], list[str]]:

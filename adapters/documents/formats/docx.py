@@ -39,8 +39,12 @@ def read(name: str, data: bytes) -> ParsedDocument:
     at = 1 if pieces and pieces[0].kind in ("title", "heading") else 0
     markdown = _assemble([*pieces[:at], *above, *pieces[at:], *_notes(document, walk), *below])
     if not markdown.strip():
-        raise NoText("This document has no text.", remedy=_picture_remedy(document))
-    facts = document.core_properties if _has_properties(document) else None
+        pictured = any(relation.reltype.endswith("/image") for relation in document.part.rels.values())
+        remedy = "It holds only pictures; run text recognition (OCR) on them." if pictured else None
+        raise NoText("This document has no text.", remedy=remedy)
+    # Without properties, python-docx invents some that are dated now.
+    kinds = [relation.reltype for relation in document.part.package.rels.values()]
+    facts = document.core_properties if any(kind.endswith("/core-properties") for kind in kinds) else None
     titled = next((piece.text for piece in pieces if piece.kind == "title"), None)
     return ParsedDocument(
         title=choose_title(name, titled, facts.title if facts else None, markdown=[markdown]),
@@ -367,16 +371,6 @@ def _open(data: bytes) -> Any:
         raise DocumentRejected(
             "This Word document is damaged and cannot be opened.", remedy="Save it again."
         ) from error
-
-
-def _has_properties(document: Any) -> bool:
-    """Return whether the document has properties; python-docx invents some, dated now, if there are none."""
-    return any(relation.reltype.endswith("/core-properties") for relation in document.part.package.rels.values())
-
-
-def _picture_remedy(document: Any) -> str | None:
-    pictured = any(relation.reltype.endswith("/image") for relation in document.part.rels.values())
-    return "It holds only pictures; run text recognition (OCR) on them." if pictured else None
 
 
 def _one_line(text: str) -> str:

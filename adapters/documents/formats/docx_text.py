@@ -74,8 +74,8 @@ def _collect(element: Any, runs: Runs, links: Mapping[str, str]) -> None:
             continue
         elif child.tag == f"{W}t":
             runs.append((child.text or "", _is_bold(child.getparent())))
-        elif (text := _sign(child)) is not None:
-            runs.append((text, False))
+        elif writer := _SIGNS.get(child.tag.rpartition("}")[2]):
+            runs.append((writer(child), False))
         else:
             before = len(runs)
             _collect(child, runs, links)
@@ -104,12 +104,6 @@ def _link(runs: Runs, start: int, address: str) -> None:
     words, bold = "".join(text for text, _ in runs[start:]), all(bold for _, bold in runs[start:])
     if words.strip():
         runs[start:] = [(with_address(words, address), bold)]
-
-
-def _sign(element: Any) -> str | None:
-    """Return the text of an element such as a space, break, reference or equation; otherwise None."""
-    writer = _SIGNS.get(element.tag.rpartition("}")[2])
-    return None if writer is None else writer(element)
 
 
 def _break(element: Any) -> str:
@@ -171,12 +165,8 @@ def _parts(element: Any, depth: int) -> Iterator[str]:
 
 
 def _run(text: str) -> str:
-    return "".join(map(_symbol, text))
-
-
-def _symbol(sign: str) -> str:
-    written = _SYMBOLS.get(sign, sign)
-    return f"{written} " if written.startswith("\\") else written
+    written = (_SYMBOLS.get(sign, sign) for sign in text)
+    return "".join(f"{one} " if one.startswith("\\") else one for one in written)
 
 
 def _tidy(text: str) -> str:

@@ -29,7 +29,8 @@ def read_json(name: str, data: bytes) -> ParsedDocument:
     except ValueError as error:
         if text.lstrip().count("\n{") and text.lstrip().startswith("{"):
             return read_lines(name, data)
-        raise DocumentRejected(f"This JSON is damaged: {_where(error)}.") from error
+        where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "it"
+        raise DocumentRejected(f"This JSON is damaged: {where} cannot be read.") from error
     title = value.get("title") if isinstance(value, dict) else None
     blocks = [Block(piece) for piece in _whole(value) if piece.strip()]
     if not blocks:
@@ -160,10 +161,6 @@ def _scalar(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if not isinstance(value, (dict, list)) else json.dumps(value, ensure_ascii=False)
-
-
-def _where(error: ValueError) -> str:
-    return f"line {error.lineno} cannot be read" if isinstance(error, json.JSONDecodeError) else "it cannot be read"
 
 
 def _is_json(known: str | None, head: str) -> bool:

@@ -61,8 +61,9 @@ def _parts(api: Node, info: Node) -> Iterator[tuple[str, str]]:
             f"{'/'.join(_list(api.get('schemes'))[:1]) or 'https'}://{_line(api['host'])}{_line(api.get('basePath'))}"
         )
     facts = [("Version", _line(info.get("version"))), ("Servers", ", ".join(filter(None, servers)))]
+    schemes = _node(_node(api.get("components")).get("securitySchemes")) or _node(api.get("securityDefinitions"))
     facts += [("Contact", ", ".join(map(_line, _node(info.get("contact")).values())))]
-    facts += [(f"Sign in by {name}", _security(_node(one))) for name, one in _securities(api).items()]
+    facts += [(f"Sign in by {name}", _security(_node(one))) for name, one in schemes.items()]
     listed = "\n".join(f"- {label}: {text}" for label, text in facts if text)
     title = f"# {_line(info.get('title')) or 'API'}"
     yield "about", "\n\n".join(filter(None, (title, _text(info.get("description")), listed)))
@@ -183,10 +184,6 @@ def _kind(schema: Any) -> str:
         if isinstance(node.get(key), (str, int, float))
     ]
     return ", ".join(filter(None, (name or kind or "any", *more)))
-
-
-def _securities(api: Node) -> Node:
-    return _node(_node(api.get("components")).get("securitySchemes")) or _node(api.get("securityDefinitions"))
 
 
 def _security(scheme: Node) -> str:

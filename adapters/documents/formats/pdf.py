@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from adapters.documents.format import Format
 from adapters.documents.formats.pdf_layout import lay_out
-from adapters.documents.formats.pdf_lines import Box, Line, read_lines
+from adapters.documents.formats.pdf_lines import Line, read_lines
 from adapters.documents.formats.pdf_markdown import heading_key, largest_text, page_blocks
-from adapters.documents.formats.pdf_page import Drawings, PageContent, content_of, filled_values
+from adapters.documents.formats.pdf_page import Box, Drawings, PageContent, content_of, filled_values
 from adapters.documents.formats.pdf_tables import RuledPage, ruled_tables
 from adapters.documents.titles import choose_title, iso_date
 from core.model.document_content import ParsedDocument, PicturePage

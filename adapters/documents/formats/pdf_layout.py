@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from adapters.documents.formats.pdf_lines import Box, Line, Stretch, is_right_to_left
+from adapters.documents.formats.pdf_lines import Line, Stretch, is_right_to_left
+from adapters.documents.formats.pdf_page import Box
 from adapters.documents.formats.pdf_tables import FoundTable, RuledPage
 
 MAX_COLUMNS = 14

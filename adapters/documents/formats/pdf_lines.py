@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adapters.documents.formats.pdf_page import PageFrame, TickBox, turn_upright
+from adapters.documents.formats.pdf_page import Box, PageFrame, TickBox, turn_upright
 
 if TYPE_CHECKING:
     import pypdfium2
@@ -33,9 +33,6 @@ _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
 _FIXED = re.compile(r"courier|mono|consolas|menlo|monaco|typewriter|cmtt|\bcode", re.IGNORECASE)
 _UNNAMED = re.compile(r"[\x00\x01\x03-\x08\x0b-\x1f\ufffe\uffff\ufffd\ue000-\uf8ff\u200b\u2060\ufeff]")
 _PRESENTATION = re.compile("[\ufb00-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc]+")
-
-Box = tuple[float, float, float, float]
-"""Left, right, bottom, top, in points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +176,8 @@ class PageText:
                 runs[-1].append(word)
             else:
                 runs.append([word])
-        if not any(len(run) > 1 and _is_date_or_year(run) for run in runs):
+        joined = ("".join(characters(word.codes) for word in run) for run in runs if len(run) > 1)
+        if not any(map(_DATE_OR_YEAR.fullmatch, joined)):
             return words
         return [
             PdfWord([code for word in run for code in word.codes], run[0].left, run[-1].right, run[-1].end)
@@ -305,11 +303,6 @@ def _words(at: list[int], codes: list[int]) -> Iterator[tuple[list[int], list[in
             word[1].append(code)
     if word[0]:
         yield word
-
-
-def _is_date_or_year(words: Sequence[PdfWord]) -> bool:
-    """Return whether separately typeset digits form a date, or a year from 1900 to 2099."""
-    return _DATE_OR_YEAR.fullmatch("".join(characters(word.codes) for word in words)) is not None
 
 
 def _part(words: Sequence[PdfWord], ticks: Sequence[TickBox], after: float | None, *, last: bool = False) -> Stretch:

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pypdfium2
 
+Box = tuple[float, float, float, float]
+"""Left, right, bottom, top, in points."""
+
 SAMPLED = 200
 """Characters of a page that are sampled for the text direction."""
 
@@ -96,8 +99,6 @@ def _direction(text: "pypdfium2.PdfTextPage") -> tuple[int | None, bool]:
             exact = exact and 0 in (abs(matrix.a) + abs(matrix.d), abs(matrix.b) + abs(matrix.c))
     return (found.most_common(1)[0][0] if found else None), exact
 
-
-Box = tuple[float, float, float, float]
 
 MAX_OBJECTS = 20_000
 MAX_TICK_BOXES = 400

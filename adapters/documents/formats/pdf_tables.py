@@ -12,8 +12,8 @@ from io import BytesIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from adapters.documents.formats.pdf_lines import Box, CellLine, PageText, Stretch, is_right_to_left
-from adapters.documents.formats.pdf_page import PageFrame, turn_upright
+from adapters.documents.formats.pdf_lines import CellLine, PageText, Stretch, is_right_to_left
+from adapters.documents.formats.pdf_page import Box, PageFrame, turn_upright
 from adapters.documents.tables import table
 
 if TYPE_CHECKING:

@@ -281,8 +281,9 @@ def plain_labels(tree: nodes.document) -> None:
     for message in list(tree.findall(nodes.system_message)):
         message.parent.replace(message, [_source(block) for block in message.findall(nodes.literal_block)])
     tree.parse_messages, tree.transform_messages = [], []  # for references, whose text is inserted above
-    for dropped in list(filter(_is_for_site, tree.findall(nodes.field))):
-        dropped.parent.remove(dropped)
+    for field in list(tree.findall(nodes.field)):
+        if field.children[0].astext().lower() in _SITE_FIELDS:
+            field.parent.remove(field)
     _put_references(tree)
     for code in tree.findall(nodes.literal_block):
         code["classes"] = [f"language-{name}" for name in code["classes"] if name != "code"]
@@ -294,10 +295,6 @@ def _source(block: nodes.literal_block) -> nodes.literal_block:
     if head := _HEAD.match(text):
         text = f"{head['said']}\n{textwrap.dedent(text[head.end() :]).strip()}".strip()
     return nodes.literal_block(text, text)
-
-
-def _is_for_site(field: nodes.field) -> bool:
-    return field.children[0].astext().lower() in _SITE_FIELDS
 
 
 def _put_references(tree: nodes.document) -> None:

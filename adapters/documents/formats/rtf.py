@@ -66,10 +66,6 @@ class _Reader:
     links: list[tuple[int, int, str]] = field(default_factory=list)
     """Open links: group depth, index of the first text piece, address."""
 
-    def put(self, text: str) -> None:
-        """Append text to the paragraph."""
-        self.text.append(text)
-
     def open_link(self, depth: int) -> None:
         """Begin the text of a link whose field code contained an address."""
         if self.address:
@@ -116,11 +112,6 @@ class _Reader:
             self.pieces[-1] += f"\n{text}"
         else:
             self.pieces.append(text)
-
-    def end_cell(self) -> None:
-        """Finish a table cell."""
-        self.row.append(clean("".join(self.text)))
-        self.text.clear()
 
     def end_row(self) -> None:
         """Finish a table row."""
@@ -200,7 +191,8 @@ def _walk(reader: _Reader, data: bytes) -> None:
 def _enter_or_leave_group(brace: bytes, state: _State, stack: list[_State]) -> _State:
     """Return the state after entering or leaving a group."""
     if brace == b"}":
-        return _leave_group(state, stack.pop() if stack else _State())
+        outer = stack.pop() if stack else _State()  # keeps whether an inner group marked a list item
+        return replace(outer, listed=outer.listed or (state.listed and not state.skipped))
     if len(stack) > MAX_GROUPS:
         raise DocumentRejected("This RTF document is nested too deeply to be read.")
     stack.append(state)
@@ -217,7 +209,7 @@ def _literal(
         reader.pending.append(int(hexed, 16))
     elif symbol:
         reader.flush(state)
-        reader.put(
+        reader.text.append(
             {b"~": " ", b"_": "-", b"-": "", b"\n": "\n", b"\r": "\n"}.get(
                 symbol, symbol.decode("latin-1") if symbol in b"\\{}" else ""
             )
@@ -235,13 +227,14 @@ def _control(reader: _Reader, state: _State, word: bytes, number: int | None, *,
     if word in (b"par", b"sect", b"page"):
         reader.end_paragraph(state)
     elif word == b"cell":
-        reader.end_cell()
+        reader.row.append(clean("".join(reader.text)))
+        reader.text.clear()
     elif word == b"row":
         reader.end_row()
     elif word == b"u" and number is not None and not state.hidden:
-        reader.put(_unicode(number))
+        reader.text.append(_unicode(number))
     elif word in _SIGNS and not state.hidden:
-        reader.put(_SIGNS[word])
+        reader.text.append(_SIGNS[word])
     change = _CHANGES.get(word)
     return change(state, number) if change else state
 
@@ -259,11 +252,6 @@ _CHANGES: dict[bytes, Callable[[_State, int | None], _State]] = {
     b"uc": lambda state, number: replace(state, after_unicode=1 if number is None else min(max(number, 0), 10)),
     b"v": lambda state, number: replace(state, hidden=number != 0),
 }
-
-
-def _leave_group(inner: _State, outer: _State) -> _State:
-    """Restore the outer state, but keep whether an inner group marked a list item."""
-    return replace(outer, listed=outer.listed or (inner.listed and not inner.skipped))
 
 
 def _unicode(number: int) -> str:

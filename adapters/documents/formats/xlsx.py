@@ -31,6 +31,8 @@ def read(name: str, data: bytes) -> ParsedDocument:
     data = open_transitional(data)
     with open_package(data) as package:
         extras = sheet_extras(package)
+        core = "docProps/core.xml"
+        stated = package.read(core) if core in package.namelist() else b""
     notes: list[str] = []
     book = _open(data, notes)
     visible = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
@@ -50,7 +52,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
         title=choose_title(name, facts.title),
         blocks=tuple(blocks),
         media_type=MEDIA_TYPE,
-        modified=iso_date(facts.modified) if b"dcterms:modified" in _properties(data) else None,
+        modified=iso_date(facts.modified) if b"dcterms:modified" in stated else None,
         notes=tuple(notes),
         uncomputed=sum(len(extras[sheet.title].uncomputed) for sheet in visible if sheet.title in extras),
     )
@@ -81,11 +83,6 @@ def _load(data: bytes) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # openpyxl warns about styles and extensions that it ignores
         return openpyxl.load_workbook(BytesIO(data), data_only=True, read_only=True, keep_links=False)
-
-
-def _properties(data: bytes) -> bytes:
-    with zipfile.ZipFile(BytesIO(data)) as package:
-        return package.read("docProps/core.xml") if "docProps/core.xml" in package.namelist() else b""
 
 
 def _sheet(sheet: Any, extras: SheetExtras, notes: list[str]) -> Iterator[Block]:

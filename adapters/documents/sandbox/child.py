@@ -11,7 +11,7 @@ import resource
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO
 
 from adapters.documents.sandbox.protocol import LENGTH, WHOLE_FILE, PageWanted, frame, from_parsed
 from core.model.errors import DocumentRejected, NoText
@@ -189,13 +189,8 @@ def _read_frame(stream: BinaryIO) -> dict[str, Any] | None:
 def _exactly(stream: BinaryIO, size: int) -> bytes:
     data = stream.read(size)
     if len(data) < size:
-        _exit_without_parent()
+        sys.exit(0)  # the parent closed the pipe in the middle of a request
     return data
-
-
-def _exit_without_parent() -> NoReturn:
-    """Exit because the parent closed the pipe in the middle of a request."""
-    sys.exit(0)
 
 
 if __name__ == "__main__":

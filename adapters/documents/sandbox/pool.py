@@ -15,7 +15,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import adapters
@@ -83,9 +82,7 @@ class Sandbox:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def close(self) -> None:
@@ -96,24 +93,13 @@ class Sandbox:
         for worker in workers:
             await worker.end()
 
-    async def parse(self, name: str, data: bytes | Path) -> ParsedDocument:
-        """Read one file, given as bytes or path; `name` is its display name.
+    async def read(self, name: str, data: bytes) -> ParsedDocument:
+        """Read one file; pages that are only images are listed as `ParsedDocument.picture_pages`.
 
         Raises:
             DocumentRejected: with the reason why it cannot be indexed.
         """
-        parsed = await self.read(name, data)
-        if not parsed.blocks:
-            raise DocumentRejected("All there is are pictures without a text layer.")
-        return parsed
-
-    async def read(self, name: str, data: bytes | Path) -> ParsedDocument:
-        """Read one file; unlike `parse`, return pages that are only images as `ParsedDocument.picture_pages`."""
-        content = data if isinstance(data, bytes) else await self._content(data)
-        if len(content) > self._limits.input_bytes:
-            raise _too_large(self._limits)
-        async with self._worker() as worker:
-            return await _read(await self._answer(worker, name, content))
+        return await _read(await self._answer(name, data, WHOLE_FILE))
 
     async def read_page(self, name: str, data: bytes, page: PicturePage) -> ParsedDocument:
         """Run OCR on one page of a file. A process that already has the file does not get it again.
@@ -121,10 +107,7 @@ class Sandbox:
         Raises:
             DocumentRejected: with the reason why the page yields no text.
         """
-        if len(data) > self._limits.input_bytes:
-            raise _too_large(self._limits)
-        async with self._worker() as worker:
-            return await _read(await self._answer(worker, name, data, PageWanted(page.number, member=page.member)))
+        return await _read(await self._answer(name, data, PageWanted(page.number, member=page.member)))
 
     async def draw_page(self, name: str, data: bytes, page: int, quote: str) -> bytes:
         """Draw one page of a file, from 1, with the boxes of this quote; return the worker's raw answer.
@@ -132,20 +115,7 @@ class Sandbox:
         Raises:
             DocumentRejected: with the reason why there is no answer.
         """
-        if len(data) > self._limits.input_bytes:
-            raise _too_large(self._limits)
-        async with self._worker() as worker:
-            return await self._answer(worker, name, data, PageWanted(page, quote))
-
-    async def _content(self, path: Path) -> bytes:
-        def load() -> bytes:
-            with path.open("rb") as file:
-                return file.read(self._limits.input_bytes + 1)
-
-        try:
-            return await asyncio.to_thread(load)
-        except OSError as error:
-            raise DocumentRejected(f"It cannot be opened: {error.strerror or type(error).__name__}.") from error
+        return await self._answer(name, data, PageWanted(page, quote))
 
     @asynccontextmanager
     async def _worker(self) -> AsyncIterator["_Worker"]:
@@ -153,7 +123,8 @@ class Sandbox:
         async with self._turn:
             if self._closed:
                 raise RuntimeError("the sandbox is closed")
-            worker = self._idle.pop() if self._idle else await self._start_worker()
+            memory = self._limits.memory if self._enforce_memory else 0
+            worker = self._idle.pop() if self._idle else await _Worker.start(self._limits, memory, self._task)
             self._busy.add(worker)
             keep = False
             try:
@@ -169,11 +140,17 @@ class Sandbox:
                 else:
                     await asyncio.shield(worker.end())
 
-    async def _start_worker(self) -> "_Worker":
-        memory = self._limits.memory if self._enforce_memory else 0
-        return await _Worker.start(self._limits, memory=memory, task=self._task)
+    async def _answer(self, name: str, data: bytes, page: PageWanted) -> bytes:
+        """Return a worker's answer about a file. Raises DocumentRejected."""
+        if len(data) > self._limits.input_bytes:
+            raise DocumentRejected(
+                f"It is larger than {self._limits.input_bytes // MB} MB, more than is read from one file.",
+                remedy="Split it and add the parts.",
+            )
+        async with self._worker() as worker:
+            return await self._ask(worker, name, data, page)
 
-    async def _answer(self, worker: "_Worker", name: str, content: bytes, page: PageWanted = WHOLE_FILE) -> bytes:
+    async def _ask(self, worker: "_Worker", name: str, content: bytes, page: PageWanted) -> bytes:
         """Return the worker's answer before the timeout; poll its memory if the system does not limit it."""
         watch = asyncio.create_task(self._kill_over_limit(worker)) if self._watch_memory else None
         try:
@@ -228,7 +205,7 @@ class _Worker:
         self._holds = b""
 
     @classmethod
-    async def start(cls, limits: SandboxLimits, *, memory: int, task: str) -> Self:
+    async def start(cls, limits: SandboxLimits, memory: int, task: str) -> Self:
         """Start a fresh interpreter with a minimal environment and its own directory."""
         home = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="footnote-parse-")
         try:
@@ -247,7 +224,7 @@ class _Worker:
             raise
         return cls(process, home)
 
-    async def ask(self, name: str, content: bytes, output_bytes: int, page: PageWanted = WHOLE_FILE) -> bytes:
+    async def ask(self, name: str, content: bytes, output_bytes: int, page: PageWanted) -> bytes:
         """Send one file, or the number of another page of the same file, and wait for the answer.
 
         Raises:
@@ -335,10 +312,3 @@ async def _read(body: bytes) -> ParsedDocument:
             return parsed
         await asyncio.sleep(0)
     raise AssertionError("a reading comes last")
-
-
-def _too_large(limits: SandboxLimits) -> DocumentRejected:
-    return DocumentRejected(
-        f"It is larger than {limits.input_bytes // MB} MB, more than is read from one file.",
-        remedy="Split it and add the parts.",
-    )

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 import aiohttp
@@ -109,7 +109,7 @@ def make_socket(info: AddressInfo) -> socket.socket:
 
 
 class Fetcher:
-    """Client that fetches links within the rules. Use it as `async with Fetcher(rules) as fetcher`.
+    """Client that fetches links within the rules.
 
     Args:
         rules: allowed hosts and limits.
@@ -127,12 +127,6 @@ class Fetcher:
         self._rules = rules or Rules()
         self._resolve = resolve
         self._socket_for = socket_for
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Do nothing: each fetch opens and closes its own connections."""
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> FetchResult:
         """Return the bytes behind a link.

@@ -8,14 +8,14 @@ that a long question does not block others.
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
+from adapters.reasoners.extractive import claims as judging
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.answer import claims as judging
-from adapters.reasoners.extractive.answer import composer, replies, selection
-from adapters.reasoners.extractive.evidence import grading, sufficiency
-from adapters.reasoners.extractive.evidence import thread as lends
-from adapters.reasoners.extractive.evidence.clarification import needs_of
-from adapters.reasoners.extractive.evidence.reading import AnswerReader
-from adapters.reasoners.extractive.evidence.weighing import KnownVectors, Weigher
+from adapters.reasoners.extractive.compose import composer, replies, selection
+from adapters.reasoners.extractive.decide import grading, sufficiency
+from adapters.reasoners.extractive.decide.clarification import needs_of
+from adapters.reasoners.extractive.score.reading import AnswerReader
+from adapters.reasoners.extractive.score.weighing import KnownVectors, Weigher
+from adapters.reasoners.extractive.understand import thread as lends
 from core.model.answer import Claim, ClaimVerdict
 from core.model.budget import Meter
 from core.model.conversation import Thread, Turn

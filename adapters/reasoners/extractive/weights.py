@@ -13,7 +13,7 @@ class Features:
     ``cosine`` is of the unit with its headings, ``passage_cosine`` of its passage.
     ``own`` and ``covered`` are the weighted shares of the question's words in the unit and in its passage. ``named`` is
     the share of the question's names and identifying numbers in the passage (1 without any). ``subject`` is 1 if the
-    question names the unit's subject. ``contradicts`` is 1 if the unit has version 1 and the question asks for 5.
+    question names the unit's subject.
     ``fits`` says how well the unit has the wanted answer type, ``strict`` that the question requires one. ``rank`` is
     the passage's score as a share of the best one. ``length`` is the number of the question's words (1 for 6 and more).
     ``unknown`` is the share of them that no passage has. ``nearer`` is the unit's cosine minus the mean of the
@@ -27,7 +27,6 @@ class Features:
     covered: float
     named: float
     subject: float
-    contradicts: float
     fits: float
     strict: float
     rank: float
@@ -48,7 +47,6 @@ ANSWERING = Features(
     covered=2.75,
     named=2.15,
     subject=1.6,
-    contradicts=-1.65,
     fits=2.25,
     strict=-0.95,
     rank=0.55,

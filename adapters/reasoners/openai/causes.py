@@ -6,7 +6,7 @@ The order matters: a rate limit error that links to a billing page is a rate lim
 import re
 from dataclasses import dataclass
 
-from core.model.errors import ModelFailure
+from core.model.errors import ModelFailure, ModelMisbehaved, ModelUnavailable
 
 FILTERED = re.compile(
     r"content.?(?:filter|management|policy)|responsible.?ai|safety|moderation|input was flagged", re.IGNORECASE
@@ -23,6 +23,7 @@ class Cause:
     remedy: str = ""
     pattern: str = ""
     statuses: frozenset[int] = frozenset()
+    error: type[ModelUnavailable] = ModelUnavailable
 
     def explains(self, status: int, said: str) -> bool:
         """Return whether an error with this status and text has this cause."""
@@ -37,6 +38,47 @@ _BUSY = ("has too many requests at the moment", "Try again in a while, or raise 
 _KEY = ("does not accept our key", "Check LLM_API_KEY.")
 _UNKNOWN = ("does not know the model", "Check LLM_MODEL.")
 _BETWEEN = "Something between Footnote and the model refuses it: check the firewall, the proxy and LLM_BASE_URL."
+
+_ADDRESS = "Check that LLM_BASE_URL ends where /chat/completions begins, usually in /v1."
+_RUNS = "Check LLM_BASE_URL and that the server runs."
+NO_COMPLETION = Cause(
+    ModelFailure.MALFORMED, "sent something that is no chat completion", _ADDRESS, error=ModelMisbehaved
+)
+ENDLESS = Cause(
+    ModelFailure.MALFORMED,
+    "sent a reply without an end",
+    "Check what answers at LLM_BASE_URL.",
+    error=ModelMisbehaved,
+)
+IN_CIRCLES = Cause(
+    ModelFailure.MALFORMED,
+    "sends us in circles",
+    "Set LLM_BASE_URL to the address where chat completions are answered.",
+)
+BROKE_OFF = Cause(ModelFailure.CONNECTION, "broke the answer off in the middle", "Try again.")
+REPORTED = Cause(ModelFailure.SERVER, "reported an error of its own", "Try again in a moment.")
+DISCONNECTED = Cause(ModelFailure.CONNECTION, "broke the connection off", _RUNS)
+NO_NAME = Cause(ModelFailure.DNS, "cannot be reached: its name is not known (DNS)", "Check the host in LLM_BASE_URL.")
+NO_TLS = Cause(
+    ModelFailure.TLS,
+    "cannot be reached: no secure connection (TLS)",
+    "Check http or https in LLM_BASE_URL, and whether its certificate is trusted here.",
+)
+CLOSED_PORT = Cause(
+    ModelFailure.CONNECTION,
+    "cannot be reached: the connection is refused",
+    "Check the port in LLM_BASE_URL and that the server runs.",
+)
+NO_ADDRESS = Cause(
+    ModelFailure.DNS, "cannot be reached: it is no address", "LLM_BASE_URL begins with http:// or https://."
+)
+INTERNAL = Cause(ModelFailure.SERVER, "has an internal error", "Try again in a moment.")
+ELSEWHERE = Cause(ModelFailure.MALFORMED, "sends us elsewhere", "Set LLM_BASE_URL to the address it names.")
+REFUSED = Cause(
+    ModelFailure.REFUSED,
+    "refused the request",
+    "Its own log says what it has against it; LLM_MODEL may also be a model that does not chat.",
+)
 
 CAUSES = (
     Cause(
@@ -128,7 +170,7 @@ CAUSES = (
     Cause(
         ModelFailure.MALFORMED,
         "takes no chat completions at this address",
-        "Check that LLM_BASE_URL ends where /chat/completions begins, usually in /v1.",
+        _ADDRESS,
         r"unexpected endpoint|method not allowed|not.?implemented",
         frozenset({200, 405, 501}),
     ),

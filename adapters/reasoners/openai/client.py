@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from types import TracebackType
 from typing import Self
 
 from adapters.reasoners.openai import responses as replies
@@ -127,9 +126,7 @@ class StreamReader:
         self._reading.add_done_callback(lambda _: self._changed.set())
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)

@@ -139,7 +139,8 @@ class Dialect:
         if "max_tokens" in self.refused:  # OpenAI's newer models only accept this name
             asked["max_completion_tokens"] = asked.pop("max_tokens")
         if "system" in self.refused:
-            asked["messages"] = _without_system(asked["messages"])
+            first, second, *rest = asked["messages"]
+            asked["messages"] = [{"role": "user", "content": f"{first['content']}\n\n{second['content']}"}, *rest]
         for feature in self.refused - {"json_schema", "max_tokens", "system"}:
             asked.pop(feature, None)
         return asked
@@ -278,8 +279,3 @@ def context_in(error: "APIStatusError") -> int:
     found = _NAMED_CONTEXT.search(said) or _CONTEXT.search(said)
     size = int(next(group for group in found.groups() if group).replace(",", "")) if found else 0
     return size if size >= LEAST_CONTEXT else 0
-
-
-def _without_system(messages: list[Json]) -> list[Json]:
-    first, second, *rest = messages
-    return [{"role": "user", "content": f"{first['content']}\n\n{second['content']}"}, *rest]

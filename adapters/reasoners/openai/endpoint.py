@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from urllib.parse import urlsplit
 
 from adapters.reasoners.openai import responses as replies
-from adapters.reasoners.openai.causes import cause_of
+from adapters.reasoners.openai.causes import BROKE_OFF, NO_COMPLETION, cause_of
 from adapters.reasoners.openai.client import ReportedError, StreamReader, open_client
 from adapters.reasoners.openai.dialect import Dialect, context_in, is_too_long
 from adapters.reasoners.openai.failures import Failures, OnlyThoughts, PromptTooLong, client_failures, retry_after
@@ -138,7 +138,7 @@ class ModelEndpoint:
             if (reported := replies.error_in(reply)) is not None:
                 raise self._failures.reported_error(reported)
             if not replies.is_completion(reply):
-                raise self._failures.no_completion()
+                raise self._failures.because(NO_COMPLETION)
             found = replies.completion_of(reply)
             written = estimated_tokens(found.text, *(call.arguments for call in found.calls))
             bill.count(replies.usage_of(reply), request.tokens, written)
@@ -251,7 +251,7 @@ class ModelEndpoint:
                 raise self._failures.only_thoughts()
             self.dialect.reasons = self.dialect.reasons or reader.thought
         if not reader.finish and not has_ended:
-            raise self._failures.broke_off()
+            raise self._failures.because(BROKE_OFF)
 
     def _patience(self, deadline: float) -> float:
         return min(deadline, asyncio.get_running_loop().time() + self._timeout)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
+from adapters.reasoners.openai import causes
 from adapters.reasoners.openai.causes import Cause, cause_of
 from adapters.reasoners.openai.client import BodyTooLong
 from adapters.reasoners.openai.dialect import is_about_length, is_too_long
@@ -45,13 +46,13 @@ class Failures:
         chain = tuple(_chain(error))
         connected = not isinstance(error, openai.APIConnectionError | OSError)
         if any(isinstance(one, BodyTooLong) for one in chain):
-            return self.endless()
+            return self.because(causes.ENDLESS)
         if any(isinstance(one, httpx2.TooManyRedirects) for one in chain):
-            return self.in_circles()
+            return self.because(causes.IN_CIRCLES)
         if connected and isinstance(error, openai.APIError) and error.body is not None:
             return self.reported_error(error.body)
         if connected and isinstance(error, ValueError | TypeError | AttributeError | LookupError | openai.OpenAIError):
-            return self.no_completion()
+            return self.because(causes.NO_COMPLETION)
         return self._connection(chain)
 
     def late(self, waiting_for: str = "") -> ModelUnavailable:
@@ -61,36 +62,6 @@ class Failures:
             f"{self._at} did not answer in time{where}.",
             remedy="If this happens often, use a faster model, or raise LLM_TIMEOUT and ANSWER_DEADLINE.",
             kind=ModelFailure.TIMEOUT,
-        )
-
-    def no_completion(self) -> ModelMisbehaved:
-        """Return the error for a body that is not a chat completion."""
-        return ModelMisbehaved(
-            f"{self._at} sent something that is no chat completion.",
-            remedy="Check that LLM_BASE_URL ends where /chat/completions begins, usually in /v1.",
-            kind=ModelFailure.MALFORMED,
-        )
-
-    def endless(self) -> ModelMisbehaved:
-        """Return the error for a reply that is too long."""
-        return ModelMisbehaved(
-            f"{self._at} sent a reply without an end.",
-            remedy="Check what answers at LLM_BASE_URL.",
-            kind=ModelFailure.MALFORMED,
-        )
-
-    def in_circles(self) -> ModelUnavailable:
-        """Return the error for a redirect loop."""
-        return ModelUnavailable(
-            f"{self._at} sends us in circles.",
-            remedy="Set LLM_BASE_URL to the address where chat completions are answered.",
-            kind=ModelFailure.MALFORMED,
-        )
-
-    def broke_off(self) -> ModelUnavailable:
-        """Return the error for a stream that ended before the model was done."""
-        return ModelUnavailable(
-            f"{self._at} broke the answer off in the middle.", remedy="Try again.", kind=ModelFailure.CONNECTION
         )
 
     def filter_error(self) -> ModelMisbehaved:
@@ -122,34 +93,15 @@ class Failures:
         words = str(said)
         if is_about_length(words):
             return self.too_long()
-        if cause := cause_of(200, words):
-            return self._because(cause, "")
-        return ModelUnavailable(
-            f"{self._at} reported an error of its own.", remedy="Try again in a moment.", kind=ModelFailure.SERVER
-        )
+        return self.because(cause_of(200, words) or causes.REPORTED)
 
     def for_status(self, error: "APIStatusError") -> ModelUnavailable:
         """Return our error for an HTTP status."""
         status, said = error.status_code, f"{error.message} {error.body} {error.code}"
         if is_too_long(error):
             return self.too_long()
-        if cause := cause_of(status, said):
-            return self._because(cause, f" ({status})")
-        if status >= 500:
-            words, remedy, kind = "has an internal error", "Try again in a moment.", ModelFailure.SERVER
-        elif 300 <= status < 400:
-            words, remedy, kind = (
-                "sends us elsewhere",
-                "Set LLM_BASE_URL to the address it names.",
-                ModelFailure.MALFORMED,
-            )
-        else:
-            words, remedy, kind = (
-                "refused the request",
-                "Its own log says what it has against it; LLM_MODEL may also be a model that does not chat.",
-                ModelFailure.REFUSED,
-            )
-        return ModelUnavailable(f"{self._at} {words} ({status}).", remedy=remedy, kind=kind)
+        other = causes.INTERNAL if status >= 500 else causes.ELSEWHERE if 300 <= status < 400 else causes.REFUSED
+        return self.because(cause_of(status, said) or other, f" ({status})")
 
     def too_long(self) -> PromptTooLong:
         """Return the error for a prompt that is longer than the model's context."""
@@ -159,45 +111,29 @@ class Failures:
             kind=ModelFailure.CONTEXT,
         )
 
-    def _because(self, cause: Cause, status: str) -> ModelUnavailable:
+    def because(self, cause: Cause, status: str = "") -> ModelUnavailable:
+        """Return the error for a cause."""
         if cause.kind is ModelFailure.CONTENT_FILTER:
             return self.filter_error()
         if cause.kind is ModelFailure.LENGTH:
             return self.only_thoughts()
-        return ModelUnavailable(f"{self._at} {cause.words}{status}.", remedy=cause.remedy, kind=cause.kind)
+        return cause.error(f"{self._at} {cause.words}{status}.", remedy=cause.remedy, kind=cause.kind)
 
     def _connection(self, chain: tuple[BaseException, ...]) -> ModelUnavailable:
         import httpx2
 
         named = {type(one).__name__ for one in chain}
         if any(isinstance(one, socket.gaierror) for one in chain) or "ClientConnectorDNSError" in named:
-            return self._unreachable_error(
-                "its name is not known (DNS)", "Check the host in LLM_BASE_URL.", ModelFailure.DNS
-            )
+            return self.because(causes.NO_NAME)
         if any(isinstance(one, ssl.SSLError) for one in chain) or any("Certificate" in name for name in named):
-            remedy = "Check http or https in LLM_BASE_URL, and whether its certificate is trusted here."
-            return self._unreachable_error("no secure connection (TLS)", remedy, ModelFailure.TLS)
-        if any(isinstance(one, ConnectionRefusedError) or _errno(one) == 111 for one in chain):
-            remedy = "Check the port in LLM_BASE_URL and that the server runs."
-            return self._unreachable_error("the connection is refused", remedy, ModelFailure.CONNECTION)
+            return self.because(causes.NO_TLS)
+        if any(isinstance(one, ConnectionRefusedError) or getattr(one, "errno", 0) == 111 for one in chain):
+            return self.because(causes.CLOSED_PORT)
         if any(isinstance(one, httpx2.UnsupportedProtocol) or "InvalidURL" in type(one).__name__ for one in chain):
-            return self._unreachable_error(
-                "it is no address", "LLM_BASE_URL begins with http:// or https://.", ModelFailure.DNS
-            )
+            return self.because(causes.NO_ADDRESS)
         if any(isinstance(one, TimeoutError) for one in chain):
             return self.late()
-        return ModelUnavailable(
-            f"{self._at} broke the connection off.",
-            remedy="Check LLM_BASE_URL and that the server runs.",
-            kind=ModelFailure.CONNECTION,
-        )
-
-    def _unreachable_error(self, why: str, remedy: str, kind: ModelFailure) -> ModelUnavailable:
-        return ModelUnavailable(f"{self._at} cannot be reached: {why}.", remedy=remedy, kind=kind)
-
-
-def _errno(error: BaseException) -> int | None:
-    return getattr(error, "errno", None) if isinstance(error, OSError) else None
+        return self.because(causes.DISCONNECTED)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -232,7 +232,8 @@ def compose_request(
 ) -> ModelRequest:
     """Return the request to write the answer, as Markdown with ``[id]`` marks."""
     fence = Fence(inquiry.id)
-    declining = _may_decline(inquiry) if inquiry.fast_path and not inquiry.closing else ""
+    asking = _MAY_ASK if inquiry.may_ask(CheckpointKind.CLARIFY) else _MAY_NOT_ASK
+    declining = f"{_FAST_PATH}{asking}" if inquiry.fast_path and not inquiry.closing else ""
     unsaid = "" if declining else _UNSAID
     weak = "\nThe evidence is weak. Say so first, and word what follows with care." if inquiry.caveats else ""
     closing = "\nThe search is over: answer what can be answered and name what cannot." if inquiry.closing else ""
@@ -340,7 +341,7 @@ def _example(inquiry: Inquiry, evidence: Sequence[Evidence]) -> str:
     """Return one sentence of the best evidence on the question, with its mark."""
     best = evidence[0]
     summary = best.grade.summary if best.grade else ""
-    lines = (summary or choose_quote(best.passage.text, inquiry.standalone).text).splitlines()
+    lines = (summary or choose_quote(best.passage.text, inquiry.standalone)).splitlines()
     said = clip(" ".join(lines[0].split()), LONGEST_EXAMPLE).rstrip(".") if lines else ""
     return f"{said} [{best.id}]." if said else ""
 
@@ -351,10 +352,6 @@ def _relevant_evidence_line(relevant: Sequence[Evidence]) -> str:
         return "Evidence that counts: none"
     graded = ", ".join(f"{item.id} ({score_text(item)} of 10)" for item in relevant)
     return f"Evidence that counts: {graded}"
-
-
-def _may_decline(inquiry: Inquiry) -> str:
-    return _FAST_PATH + (_MAY_ASK if inquiry.may_ask(CheckpointKind.CLARIFY) else _MAY_NOT_ASK)
 
 
 def _narrowing_line(inquiry: Inquiry) -> str:

@@ -6,7 +6,7 @@ and the fallback reasoner takes over.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, TypeVar, Unpack
@@ -321,18 +321,14 @@ def _marked(text: str, inquiry: Inquiry) -> str:
     return f"{marks.feed(text)}{marks.rest()}"
 
 
-async def _together(work: Sequence[Awaitable[T]]) -> list[T]:
+async def _together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """Return all results in order. The first failure cancels the others and is raised alone."""
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_await(one)) for one in work]
+            tasks = [group.create_task(one) for one in work]
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from None
     return [task.result() for task in tasks]
-
-
-async def _await(work: Awaitable[T]) -> T:
-    return await work
 
 
 def _object_with_keys(value: object, keys: Sequence[str]) -> dict[str, Any] | None:

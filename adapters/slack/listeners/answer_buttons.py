@@ -36,8 +36,8 @@ from core.service.actions.wording import GONE, NOBODY_TO_CALL, TOLD_OWNER
 from core.service.kb.results import is_success
 from core.service.one_time_use import PressOutcome
 from core.service.person_answers import OfferPress
+from core.service.standing_answers.checks import toggle_notices
 from core.service.standing_answers.notices import MUTED, UNMUTED
-from core.service.standing_answers.records import toggle_notices
 
 log = structlog.get_logger(__name__)
 

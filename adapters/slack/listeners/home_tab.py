@@ -28,7 +28,7 @@ from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.ports.memory import AskedQuestion
 from core.service.actions.user_actions import KnowledgeBaseSummary, SystemStatus
-from core.service.gaps.overview import GapOverview
+from core.service.gaps.digest import GapOverview
 from core.service.help import HELP
 from core.service.kb.text_layout import plain_lines
 from core.service.kb.text_spans import Line

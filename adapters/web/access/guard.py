@@ -79,7 +79,8 @@ class Guard:
             except web.RequestPayloadError:
                 response = self.respond(request, "The request could not be read to its end.", 400)
             except FootnoteError as error:
-                response = self.respond(request, str(error), _status(error))
+                status = next((status for kind, status in _STATUS if isinstance(error, kind)), 400)
+                response = self.respond(request, str(error), status)
             except Exception:
                 log.exception("page_failed", path=request.path)
                 response = self.respond(request, WENT_WRONG, 500)
@@ -225,7 +226,3 @@ def _to_sign_in(request: web.Request) -> web.StreamResponse:
         raise Denied("You are no longer signed in.", remedy="Reload the page.")
     there = "" if request.path == "/" else f"?{urlencode({'next': request.path}, errors='replace')}"
     return web.Response(status=303, headers={"Location": f"/sign-in{there}"})
-
-
-def _status(error: FootnoteError) -> int:
-    return next((status for kind, status in _STATUS if isinstance(error, kind)), 400)

@@ -95,7 +95,7 @@ class ChatEndpoints:
             return await send(request, _completion(asked, end))
 
     async def _run(self, client: ApiClient, asked: ChatRequest, said: Sequence[str]) -> ProgramRun:
-        user = _user_name(asked.user)
+        user = hashlib.sha256(asked.user.encode(errors="replace")).hexdigest()[:16] if asked.user else ""
         thread, opened = (
             client.thread(_conversation(asked.model, said), user),
             await self._before(client, asked.model, user, said),
@@ -136,10 +136,6 @@ def _conversation(model: str, said: Sequence[str]) -> str:
     conversation, whose answers are for the audience of that token.
     """
     return "chat-" + hashlib.sha256(json.dumps([model, *said]).encode()).hexdigest()[:32]
-
-
-def _user_name(user: str | None) -> str:
-    return hashlib.sha256(user.encode(errors="replace")).hexdigest()[:16] if user else ""
 
 
 def _task_done(asked: ChatRequest, prompt: str) -> ChatCompletion:

@@ -6,6 +6,7 @@ Details that are only for the operator, such as endpoint failures, are left out.
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Self
 
@@ -15,13 +16,12 @@ from pydantic import ValidationError
 from adapters.web.api.schemas import (
     AnswerReply,
     CheckpointReply,
-    ChoiceReply,
     CitationReply,
     HitReply,
     Problem,
     SpentReply,
 )
-from core.model.answer import Answer, Citation
+from core.model.answer import Answer
 from core.model.errors import BudgetExhausted, Busy, Denied, FootnoteError, NotFound, Unavailable
 from core.model.evidence import Hit
 from core.model.inquiry import Checkpoint
@@ -76,54 +76,18 @@ def answer_reply(
     answer: Answer, trace_id: str, conversation: str, notices: Sequence[str], checkpoint: Checkpoint | None = None
 ) -> AnswerReply:
     """Return the outcome of a question with its notices."""
-    spent = answer.spent
     return AnswerReply(
         id=trace_id,
         conversation=conversation,
         outcome=answer.outcome,
         answer=answer.text,
-        citations=[citation_reply(source) for source in answer.citations],
-        nearest=[citation_reply(source) for source in answer.nearest],
-        checkpoint=checkpoint_reply(checkpoint) if checkpoint is not None else None,
+        citations=[CitationReply.model_validate(source) for source in answer.citations],
+        nearest=[CitationReply.model_validate(source) for source in answer.nearest],
+        checkpoint=CheckpointReply.model_validate(checkpoint) if checkpoint is not None else None,
         grounding=answer.verdict.grounding if answer.verdict is not None else None,
         notices=list(dict.fromkeys((*notices, *answer.notices))),
         written_by=answer.written_by,
-        spent=SpentReply(
-            searches=spent.searches,
-            calls=spent.calls,
-            tokens_in=spent.tokens_in,
-            tokens_out=spent.tokens_out,
-            seconds=round(spent.seconds, 3),
-            cost=spent.cost,
-        ),
-    )
-
-
-def citation_reply(source: Citation) -> CitationReply:
-    """Return a citation as ``/v1`` describes it."""
-    return CitationReply(
-        n=source.n,
-        knowledge_base=source.knowledge_base,
-        document=source.document,
-        title=source.title,
-        locator=source.locator,
-        quote=source.quote,
-        score=source.score,
-        url=source.url,
-        dated=source.dated,
-    )
-
-
-def checkpoint_reply(checkpoint: Checkpoint) -> CheckpointReply:
-    """Return a checkpoint as ``/v1`` describes it."""
-    return CheckpointReply(
-        id=checkpoint.id,
-        kind=checkpoint.kind,
-        message=checkpoint.message,
-        choices=[ChoiceReply(id=one.id, label=one.label, asks_text=one.asks_text) for one in checkpoint.choices],
-        found=list(checkpoint.found),
-        missing=checkpoint.missing,
-        expires_at=checkpoint.expires_at,
+        spent=SpentReply.model_validate(replace(answer.spent, seconds=round(answer.spent.seconds, 3))),
     )
 
 

@@ -21,7 +21,9 @@ class ApiRequest(BaseModel):
 
 
 class ApiResponse(BaseModel):
-    """A reply body."""
+    """A reply body, also from an object with the same attributes."""
+
+    model_config = ConfigDict(from_attributes=True)
 
 
 class AskRequest(ApiRequest):

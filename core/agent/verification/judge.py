@@ -102,7 +102,7 @@ def _checked(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
             return _passed(unit) if _states_nothing(unit) else _failed(unit, verdict, "no document says it")
         case Support.SUPPORTED | Support.UNCHECKED:
             return _hold(run, unit, verdict)
-    harmless = _is_marked_unsourced(unit) and verdict.support is Support.UNSUPPORTED
+    harmless = unit.text.rstrip(" .").endswith(UNSOURCED) and verdict.support is Support.UNSUPPORTED
     if harmless and not _faults(run, unit, _found(run)):
         verdict = replace(verdict, support=Support.UNCHECKED)
     return Judged(unit, verdict)
@@ -199,10 +199,6 @@ def _shares(run: Run, unit: DraftUnit, more: str = "") -> float:
     there = " ".join([more, *(item.passage.searchable for item in _found(run))])
     said = set(content_words(without_markers(unit.text)))
     return len(said & set(content_words(there))) / len(said) if said else 1.0
-
-
-def _is_marked_unsourced(unit: DraftUnit) -> bool:
-    return unit.text.rstrip(" .").endswith(UNSOURCED)
 
 
 def _found(run: Run) -> Sequence[Evidence]:

@@ -1,11 +1,12 @@
 """Fifth step: verify the draft. Failing parts are repaired once, then struck. The rest is the answer.
 
+Every character outside the edited parts stays as it was written.
 A good draft costs one call, a failing one at most three: check, repair, check of the repairs. Quotes replace the answer
 if fewer than half of its claims hold.
 """
 
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 
 from core.agent.citations import finished_text
 from core.agent.outcomes import abstain, end_run
@@ -18,8 +19,15 @@ from core.agent.retries import (
     restart_with_quotes,
 )
 from core.agent.run import Run
-from core.agent.verification.claims import FEWEST_WORDS, DraftUnit, UnitKind, says_nothing, units_in, verbatim_in
-from core.agent.verification.edit import Edit, cited, edit, without_foreign_code, without_idle_leads
+from core.agent.verification.claims import (
+    FEWEST_WORDS,
+    DraftUnit,
+    UnitKind,
+    code_stands,
+    says_nothing,
+    units_in,
+    verbatim_in,
+)
 from core.agent.verification.judge import Judged, judge
 from core.model.answer import ClaimVerdict, Outcome, Support, Verdict
 from core.model.errors import BudgetExhausted
@@ -29,6 +37,72 @@ from core.model.markdown_lines import LIST_ITEM
 from core.model.profile import Profile
 from core.model.text import MARKER, cited_ids, content_words, without_markers
 from core.values import Kind, values_in
+
+CODE_LEFT_OUT = "(Lines that are in no document were left out here.)"
+_ROW = re.compile(r"(\s*\|.*?)\s*\|\s*")
+_EMPTY_ITEM = re.compile(r"^\s*(?:>\s*)*(?:[-*•]|\d+[.)])?\s*$")
+
+Edit = tuple[DraftUnit, str]  # a part of the draft and its replacement, empty to strike it
+
+
+def edit(draft: str, edits: Iterable[Edit]) -> str:
+    """Return the draft with each part replaced. Remove lines that become empty."""
+    for unit, text in sorted(edits, key=lambda one: -one[0].start):
+        draft = _replace(draft, unit, text)
+    return re.sub(r"\n{3,}", "\n\n", _without_empty_quotes(draft)).strip()
+
+
+def cited(judged: Judged) -> Edit | None:
+    """Return the edit that adds a claim's citation markers. None if it has them or another marker covers it."""
+    unit, evidence = judged.unit, judged.verdict.claim.evidence
+    if judged.verdict.support is not Support.SUPPORTED or not evidence or evidence == unit.evidence:
+        return None
+    marks = "".join(f"[{n}]" for n in evidence)
+    return unit, _with_mark(without_markers(unit.text) if cited_ids(unit.text) else unit.text, marks)
+
+
+def without_foreign_code(draft: str, texts: Sequence[str]) -> str:
+    """Return the draft without code blocks that are in none of the texts."""
+    foreign = [unit for unit in units_in(draft) if unit.kind is UnitKind.CODE and not code_stands(unit.text, texts)]
+    return edit(draft, [(unit, CODE_LEFT_OUT) for unit in foreign]) if foreign else draft
+
+
+def without_idle_leads(draft: str) -> str:
+    """Return the draft without a last line that introduces struck content."""
+    lines = draft.rstrip().split("\n")
+    while len(lines) > 1 and without_markers(lines[-1]).rstrip("*_ ").endswith(":"):
+        lines = "\n".join(lines[:-1]).rstrip().split("\n")
+    return "\n".join(lines)
+
+
+def _replace(draft: str, unit: DraftUnit, text: str) -> str:
+    before, after = draft[: unit.start], draft[unit.end :]
+    if text:
+        return f"{before}{text}{after}"
+    line_start, rest = before.rpartition("\n")[2], after.partition("\n")
+    if not _EMPTY_ITEM.match(line_start + rest[0]):
+        return before.rstrip(" ") + after if not rest[0].strip() else before + after.lstrip(" ")
+    return before[: len(before) - len(line_start)] + (rest[2] if rest[1] else "")
+
+
+def _with_mark(sentence: str, mark: str) -> str:
+    """Return the sentence with its marker. A table row has it in the last cell."""
+    row = _ROW.fullmatch(sentence)
+    return f"{row.group(1)} {mark} |" if row else f"{sentence} {mark}"
+
+
+def _without_empty_quotes(draft: str) -> str:
+    """Return the draft without empty block quote lines, except one between two paragraphs."""
+    kept: list[str] = []
+    for line in draft.split("\n"):
+        within = bool(kept) and kept[-1].startswith(">")
+        if line.startswith(">") and not line.strip("> ") and not (within and kept[-1] != ">"):
+            continue
+        if kept and kept[-1] == ">" and not line.startswith(">"):
+            kept.pop()  # the block quote ends here
+        kept.append(line.rstrip() if line.startswith(">") else line)
+    return "\n".join(kept)
+
 
 GROUNDED = 0.999  # an answer is grounded if every remaining claim holds
 
@@ -111,7 +185,7 @@ async def _repair(run: Run, failed: Sequence[Judged]) -> dict[DraftUnit, tuple[J
     held: dict[DraftUnit, tuple[Judged, str]] = {}
     for one, text in pairs:
         parts = [verdict_on[unit] for unit in units_in(text)]
-        if parts and all(_is_sure(part) for part in parts):
+        if parts and all(part.verdict.support is Support.SUPPORTED or not part.counts for part in parts):
             marked = edit(text, [mark for part in parts if (mark := cited(part)) is not None])
             held[one.unit] = (parts[0], marked)
     return held
@@ -121,10 +195,6 @@ def _in_form(failed: str, text: str) -> str:
     """Return a correction with the list marker of the item that it replaces."""
     mark = LIST_ITEM.match(failed)
     return f"{mark.group()}{text}" if mark and text and not LIST_ITEM.match(text) else text
-
-
-def _is_sure(judged: Judged) -> bool:
-    return judged.verdict.support is Support.SUPPORTED or not judged.counts
 
 
 def _may_replace(run: Run, failed: Judged, text: str) -> bool:

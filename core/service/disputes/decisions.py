@@ -13,6 +13,7 @@ from core.model.clock import Clock
 from core.model.conversation import Person
 from core.model.errors import AlreadyDone, DocumentRejected
 from core.model.events import AgentCompleted, TracedEvent
+from core.model.plain_text import clipped
 from core.ports.job_store import DisputedSource, Proposal, ProposalStore
 from core.service.actions.wording import OWNER_DECIDED, OWNER_TOLD
 
@@ -70,8 +71,7 @@ def _sides_of(answer: Answer) -> tuple[DisputedSource, ...]:
 
 def _line(side: DisputedSource) -> str:
     dated = f" ({side.dated})" if side.dated else ""
-    said = side.says if len(side.says) <= MOST_SAID else f"{side.says[: MOST_SAID - 1]}…"
-    return f"{side.title[:MOST_TITLE]}{dated}: “{said}”"
+    return f"{side.title[:MOST_TITLE]}{dated}: “{clipped(side.says, MOST_SAID)}”"
 
 
 def _mark(side: DisputedSource) -> str:

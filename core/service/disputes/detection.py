@@ -14,7 +14,7 @@ from core.model.answer import Answer, Outcome
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.languages import language_of
 from core.model.text import STOPWORDS
-from core.service.disputes.statements import Statement, Word, statements_of, stems_of
+from core.service.disputes.statements import Statement, statements_of, stems_of
 from core.values import Kind, Value
 from core.values.arithmetic import same
 
@@ -204,7 +204,7 @@ def _other_name(question: str, one: Statement, mine: Sequence[int], other: State
     """Return whether the statements differ only in one name, place or tool that the question asks for."""
     if not (_is_run(mine) and _is_run(theirs)) or min(mine) < one.lead or min(theirs) < other.lead:
         return False
-    if one.language == "en" and not any(_is_plain(word) for word in one.said if word.stem in other.stems):
+    if one.language == "en" and all(word.name and word.at for word in one.said if word.stem in other.stems):
         return False  # they share a name but say different things about it
     if _OF_MANY.search(one.quote) or _OF_MANY.search(other.quote):
         return False
@@ -214,10 +214,6 @@ def _other_name(question: str, one: Statement, mine: Sequence[int], other: State
     if not (_WHO.search(question) or _WHICH.search(question)):
         return False
     return all(word.name for words in names for word in words)
-
-
-def _is_plain(word: Word) -> bool:
-    return word.at == 0 or not word.name
 
 
 def _is_run(places: Sequence[int]) -> bool:

@@ -12,6 +12,7 @@ from core.model.answer_links import without_foreign_links
 from core.model.events import AgentCompleted, AgentEvent
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.languages import language_of
+from core.model.plain_text import clipped
 from core.model.text import without_markers, words
 from core.ports.job_store import DisputedSource
 from core.service.disputes.decisions import DECISION, decision_text, settles
@@ -119,7 +120,9 @@ def _compare(question: str, answer: Answer, library: EvidenceLibrary) -> Disagre
 
 def _side(statement: Statement) -> DisputedSource:
     passage = statement.source.passage
-    return DisputedSource(passage.knowledge_base, passage.source, passage.title, _quote(statement), passage.dated)
+    return DisputedSource(
+        passage.knowledge_base, passage.source, passage.title, _clipped(statement.quote), passage.dated
+    )
 
 
 def _with_decision(run: Run, answer: Answer, decision: Evidence) -> Answer:
@@ -135,7 +138,7 @@ def _with_decision(run: Run, answer: Answer, decision: Evidence) -> Answer:
 def _shown(run: Run, answer: Answer, found: Disagreement) -> Answer:
     citations = list(answer.citations)
     newer, older = (_cited(run, one.source, one.text, citations) for one in (found.newer, found.older))
-    dispute = Dispute(newer, older, _quote(found.newer), _quote(found.older), found.dated)
+    dispute = Dispute(newer, older, _clipped(found.newer.quote), _clipped(found.older.quote), found.dated)
     said = dispute_text(dispute, citations, language_of(run.inquiry.question))
     return replace(_headed(run, answer, citations, said, (found.newer.text, found.older.text)), dispute=dispute)
 
@@ -165,13 +168,8 @@ def _named(source: Citation) -> str:
     return f"*{source.title}*" + (f" ({where})" if where else "")
 
 
-def _quote(statement: Statement) -> str:
-    return _clipped(statement.quote)
-
-
 def _clipped(quote: str) -> str:
-    said = running_text(quote)
-    return said if len(said) <= MOST_QUOTED else f"{said[: MOST_QUOTED - 1]}…"
+    return clipped(running_text(quote), MOST_QUOTED)
 
 
 def _cited(run: Run, source: Evidence, text: str, citations: list[Citation]) -> int:

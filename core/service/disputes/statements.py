@@ -216,7 +216,7 @@ def _statement(
     ones = tuple(value for value in values if value.loose and value.kind is Kind.NUMBER)
     rates = frozenset(str(value.amounts[0]) + value.unit for value in values if value.loose and value.unit)
     rates |= {_rate(word) for word in words(said) if word.casefold() in _RATE_WORDS}
-    reply = _REPLY.get(cells_value(said)) if row else None
+    reply = _REPLY.get(said.rpartition(": ")[2].strip().casefold()) if row else None
     denies = reply if reply is not None else len(_DENIAL.findall(bare)) % 2 == 1
     if reply is not None:
         covered = covered[: covered.rindex(":")]
@@ -230,11 +230,6 @@ def _statement(
 def _rate(word: str) -> str:
     unit = UNITS[_RATE_WORDS[word.casefold()]]
     return str(unit.factor) + unit.base
-
-
-def cells_value(said: str) -> str:
-    """Return the cell's value from a row's statement, in lower case."""
-    return said.rpartition(": ")[2].strip().casefold()
 
 
 def _blank(found: re.Match[str]) -> str:

@@ -6,21 +6,31 @@ this reader may not see. For a reader of single workspaces, it counts no questio
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
+from statistics import median, quantiles
 
 from core.model.answer import Outcome
 from core.model.clock import Clock
 from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
+from core.model.knowledge import Document
 from core.ports.catalog import Catalog
 from core.ports.memory import FeedbackStore
-from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionLog
-from core.service.gaps.documents import Documents, documents_used
+from core.ports.usage import DocumentReference, LoggedQuestion, QuestionLog
 from core.service.gaps.question_groups import group_by_meaning, middle_of
-from core.service.gaps.report import Conflict, Gap, GapQuestion, GapReason, GapReport, NearDocument, Trend
-from core.service.gaps.weeks import week_of, weeks_of
+from core.service.gaps.report import (
+    Conflict,
+    DocumentUse,
+    Gap,
+    GapQuestion,
+    GapReason,
+    GapReport,
+    NearDocument,
+    Trend,
+    Week,
+)
 
 MOST_GAPS = 200
 MOST_EXAMPLES = 20
@@ -28,6 +38,113 @@ MOST_NEAR = 3
 MOST_PLACES = 5
 UNSEEN_PEOPLE = 3  # a gap asked only in private by fewer people is withheld: its documents would reveal who
 LONGEST = timedelta(days=180)
+MOST_LISTED = 20  # documents of each list
+STALE_DAYS = 365
+WEEK = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """The documents that a reader may see at one moment."""
+
+    by_id: Mapping[str, Document]
+    now: datetime
+
+    @classmethod
+    def of(cls, documents: Sequence[Document], now: datetime) -> "Documents":
+        """Index these documents by id."""
+        return cls({document.id: document for document in documents}, now)
+
+    def reference(self, document_id: str) -> DocumentReference:
+        """Return the reference of a document, with its current title."""
+        document = self.by_id[document_id]
+        return DocumentReference(document.id, document.knowledge_base, document.title)
+
+    def age(self, document: Document) -> int | None:
+        """Return the days since a document's stated date, or since it was added; None if neither is known."""
+        for text in (document.dated, document.added_at):
+            if (moment := _date(text)) is not None:
+                return max(0, (self.now.date() - moment).days)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentsUsed:
+    """Three lists with at most ``MOST_LISTED`` entries each, and how many more there are."""
+
+    most_cited: tuple[DocumentUse, ...]
+    never_cited: tuple[DocumentUse, ...]
+    stale_cited: tuple[DocumentUse, ...]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+def documents_used(asked: Sequence[LoggedQuestion], documents: Documents) -> DocumentsUsed:
+    """Return how the answers to these questions used the documents."""
+    cited = Counter(reference.id for one in asked for reference in one.cited)
+    last = {reference.id: one.at for one in asked for reference in one.cited}
+    uses = [
+        DocumentUse(
+            documents.reference(document.id),
+            cited[document.id],
+            last.get(document.id),
+            document.dated,
+            documents.age(document),
+        )
+        for document in documents.by_id.values()
+    ]
+    needed = sorted((use for use in uses if use.cited), key=lambda use: (-use.cited, use.document.title))
+    never = sorted((use for use in uses if not use.cited), key=lambda use: (-(use.aged or 0), use.document.title))
+    stale = [use for use in needed if use.aged is not None and use.aged > STALE_DAYS]
+    lists = {"most_cited": needed, "never_cited": never, "stale_cited": stale}
+    left_out = {name: max(0, len(uses) - MOST_LISTED) for name, uses in lists.items()}
+    return DocumentsUsed(tuple(needed[:MOST_LISTED]), tuple(never[:MOST_LISTED]), tuple(stale[:MOST_LISTED]), left_out)
+
+
+def _date(text: str) -> date | None:
+    """Return the day of an ISO date or timestamp, which may lack the month or the day."""
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC).date()
+    except ValueError:
+        pass
+    parts = text.split("-")
+    try:
+        numbers = [int(part) for part in parts]
+        return date(numbers[0], *[*numbers[1:], 1, 1][:2]) if len(numbers) in (1, 2) else None
+    except ValueError:
+        return None
+
+
+def week_of(moment: datetime, until: datetime) -> int:
+    """Return how many whole weeks lie between a moment and the end."""
+    return max(0, int((until - moment - timedelta(microseconds=1)) / WEEK))
+
+
+def weeks_of(asked: Sequence[LoggedQuestion], disliked: set[str], since: datetime, until: datetime) -> tuple[Week, ...]:
+    """Return every week of the period, the oldest first, including empty ones."""
+    by_week: dict[int, list[LoggedQuestion]] = {week: [] for week in range(week_of(since, until), -1, -1)}
+    for one in asked:
+        by_week.setdefault(week_of(one.at, until), []).append(one)
+    return tuple(_week((until - WEEK * (number + 1)), ones, disliked) for number, ones in sorted(by_week.items())[::-1])
+
+
+def _week(start: datetime, asked: Sequence[LoggedQuestion], disliked: set[str]) -> Week:
+    def count_of(outcome: Outcome) -> int:
+        return sum(one.outcome is outcome for one in asked)
+
+    seconds = [one.seconds for one in asked]
+    return Week(
+        start=start.date(),
+        asked=len(asked),
+        answered=count_of(Outcome.ANSWERED),
+        abstained=count_of(Outcome.ABSTAINED),
+        unanswered=count_of(Outcome.PARKED),
+        failed=count_of(Outcome.FAILED),
+        disliked=sum(one.trace_id in disliked for one in asked),
+        corrected=sum(one.corrected for one in asked),
+        seconds_median=median(seconds) if seconds else 0.0,
+        seconds_p95=quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else sum(seconds),
+        cost=sum(one.cost for one in asked),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Weekly digest of unanswered questions, posted in a channel that admins choose. Off by default; pings nobody.
 
 It contains only what everybody in that channel may know: public questions of their own workspace, and documents of
-bases that the channel may read.
+bases that the channel may read. An admin views a longer list in private, in their own workspace.
 """
 
 import asyncio
@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from core.model.clock import Clock
-from core.model.conversation import Audience, ThreadKey
-from core.model.errors import FootnoteError
+from core.model.conversation import Audience, Person, ThreadKey
+from core.model.errors import Denied, FootnoteError
+from core.model.plain_text import clipped
 from core.model.records import Record
+from core.ports.access import Audit
 from core.ports.catalog import Catalog
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import Announcements
@@ -26,6 +28,10 @@ FIRST = datetime(2024, 1, 1, 8, tzinfo=UTC)  # a Monday, at eight
 LOOK_SECONDS = 600.0  # between two checks whether the digest is due
 MOST = 5  # gaps listed
 LONGEST = 160  # characters of a question
+PERIOD = timedelta(days=28)
+MOST_IN_OVERVIEW = 15  # gaps
+NOTHING_LACKING = "The documents answered every question of the last 28 days."
+ONLY_ADMINS = "Only an admin can see unanswered questions."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,11 +104,35 @@ def gaps_in_words(report: GapReport) -> list[Gap]:
 
 def gap_line(number: int, gap: Gap) -> str:
     """Return a gap in one line of plain text."""
-    title = gap.title if len(gap.title) <= LONGEST else f"{gap.title[: LONGEST - 1]}…"
+    title = " ".join(clipped(gap.title, LONGEST).split())
     near = f"; nearest: {gap.nearest[0].document.title}" if gap.nearest else ""
     people = f"{gap.people} {'person' if gap.people == 1 else 'people'}"
-    return f"{number}. {' '.join(title.split())} ({_count(gap.questions, 'question')} of {people}, {gap.trend}{near})"
+    return f"{number}. {title} ({_count(gap.questions, 'question')} of {people}, {gap.trend}{near})"
 
 
 def _count(number: int, one: str) -> str:
     return f"{number} {one}{'' if number == 1 else 's'}"
+
+
+@dataclass(frozen=True, slots=True)
+class GapOverview:
+    """Lists for admins the public questions without a good answer, and the nearest documents."""
+
+    analysis: GapAnalysis
+    catalog: Catalog
+    audit: Audit
+
+    async def lines(self, person: Person, *, is_admin: bool, workspace: tuple[str, str]) -> tuple[str, ...]:
+        """Return a line for each gap, those of most people first. ``workspace``: its platform and space.
+
+        Raises Denied, and records it, if this person is no admin. Raises StoreUnavailable.
+        """
+        if not is_admin:
+            await self.audit.record(person.id, "gaps", "/".join(workspace), allowed=False)
+            raise Denied(ONLY_ADMINS)
+        bases = frozenset(base.name for base in await self.catalog.bases() if not base.connection)
+        report = await self.analysis.report(PERIOD, Reader(bases, frozenset({workspace})))
+        shown = gaps_in_words(report)[:MOST_IN_OVERVIEW]
+        more = len(report.gaps) + report.withheld_gaps - len(shown)
+        tail = [f"And {more} more, some of them asked in private."] if shown and more > 0 else []
+        return (*(gap_line(number, gap) for number, gap in enumerate(shown, 1)), *tail) or (NOTHING_LACKING,)

@@ -17,7 +17,6 @@ from core.service.kb.job_queue import RECENT
 from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.results import BaseCreated, BaseDescribed, GrantsChanged, KbResult, ReadersPreview
 from core.service.kb.summaries import OfferedCommand, readers_of
-from core.service.kb.text_spans import join_names
 
 MOST_DESCRIPTION = 500  # characters
 _NAME = re.compile(r"^[\w][\w .-]{0,59}$")
@@ -96,7 +95,7 @@ class Bases:
         name = command.base or command.target
         if not name.strip():
             closed = [base.name for base in await self.queries.visible(caller) if base.closed]
-            there = f"Closed: {join_names(closed)}." if closed else "None is closed."
+            there = f"Closed: {', '.join(closed)}." if closed else "None is closed."
             raise NotFound("Of which knowledge base are the readers right?", remedy=there)
         base = replace(await self.queries.own_base(name, caller), closed=False)
         await self.catalog.save_base(base)
@@ -106,7 +105,7 @@ class Bases:
         """Return the named readers. Raises NotFound for an invalid one, which would close the base to all."""
         for one in command.principals:
             if one != EVERYONE and not any(form.accepts(one) for form in self.forms):
-                remedy = f"Use {EVERYONE}, or with their ids {join_names(map(str, self.forms))}."
+                remedy = f"Use {EVERYONE}, or with their ids {', '.join(map(str, self.forms))}."
                 raise NotFound(f"“{one[:80]}” is not a valid reader.", remedy=remedy)
         return frozenset(command.principals)
 

@@ -104,14 +104,14 @@ class IndexRepair:
 
 @dataclass(frozen=True, slots=True)
 class JobCommands:
-    """Handles INGEST, REFRESH, REPAIR and CANCEL. ``repair`` is None if no originals are stored."""
+    """Handles INGEST, REFRESH, REPAIR and CANCEL."""
 
     queries: KnowledgeQueries
     job_queue: JobQueue
     jobs: JobStore
     site_store: SiteStore
     audit: CommandAudit
-    repair: IndexRepair | None = None
+    repair: IndexRepair
 
     async def ingest(self, command: KbCommand, caller: Caller) -> KbResult:
         """INGEST what the command names."""
@@ -164,8 +164,6 @@ class JobCommands:
 
     async def repair_index(self, command: KbCommand, caller: Caller) -> KbResult:
         """REPAIR: restore what Redis lost, then fill one base or all from originals and links."""
-        if self.repair is None:
-            raise NotFound("Originals of documents are not stored here.", remedy="Add them again.")
         restored = await self.repair.restore_catalog()
         name = command.base or command.target
         bases = [await self.queries.base(name, caller)] if name else await self.queries.visible(caller)

@@ -48,16 +48,13 @@ def job_delivery(job: Job) -> Delivery:
 
 @dataclass(frozen=True, slots=True)
 class JobQueue:
-    """Creates jobs for callers, stores them, and puts them into the inbox of ``JobWorker``. Stateless.
-
-    ``stores`` is None if only the web may be read.
-    """
+    """Creates jobs for callers, stores them, and puts them into the inbox of ``JobWorker``. Stateless."""
 
     jobs: JobStore
     inbox: Inbox
     blobs: BlobStore
     clock: Clock
-    stores: FileStores | None = None
+    stores: FileStores
 
     async def accept(self, job: Job) -> Job:
         """Store and enqueue a job. A job with a known id is left unchanged.
@@ -125,7 +122,9 @@ class JobQueue:
             return await self.accept(job)
         if site:
             return await self.ingest_site(link, command.limit, base, caller)
-        items = [*_files(command), *_links(link), *_conversations(command)]
+        items = [*_files(command), *([JobItem(ItemKind.LINK, link, link)] if link else [])]
+        if command.conversation:
+            items.append(JobItem(ItemKind.CONVERSATION, command.conversation, command.conversation))
         if not items:
             raise NotFound("There is nothing to add.", remedy="Attach files, or name a link.")
         named = len(items) == 1 and not command.conversation
@@ -136,7 +135,7 @@ class JobQueue:
         """Raise NotFound unless this is a link, or a place that may be read here."""
         if not link or is_link(link):
             return
-        if "://" not in link or self.stores is None:
+        if "://" not in link:
             raise NotFound("That is not a link.", remedy="Links begin with https:// or http://.")
         if reason := self.stores.refusal(link):
             raise NotFound(reason, remedy="Links begin with https:// or http://.")
@@ -256,11 +255,3 @@ def _files(command: KbCommand) -> list[JobItem]:
         )
         for file in command.files
     ]
-
-
-def _links(link: str) -> list[JobItem]:
-    return [JobItem(ItemKind.LINK, link, link)] if link else []
-
-
-def _conversations(command: KbCommand) -> list[JobItem]:
-    return [JobItem(ItemKind.CONVERSATION, command.conversation, command.conversation)] if command.conversation else []

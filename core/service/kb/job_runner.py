@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from core.ingestion.ingestor import Ingestor, document_id_of
 from core.ingestion.trash import Trash
@@ -34,9 +34,10 @@ from core.model.person_answers import is_answer
 from core.ports.catalog import Catalog
 from core.ports.job_store import JobStore, SiteStore
 from core.ports.platform import ConversationGone, PlatformCapabilities
-from core.service.kb.item_sources import ItemSources
+from core.service.kb.item_sources import ItemSources, SiteSync
 from core.service.kb.program_documents import check_readers
-from core.service.kb.sites import SiteSync
+from core.service.sync.connections import Connections
+from core.service.sync.documents import Guard
 from core.service.sync.engine import SyncReport
 
 TURN_SECONDS = 20.0  # then a job lets the next job of its base run
@@ -50,15 +51,6 @@ WENT_WRONG = "Something went wrong on my side. Please retry; an admin finds the 
 log = logging.getLogger(__name__)
 
 MOST_NAMED = 100  # failed documents that a sync's card can name
-
-Guard = Callable[[], Awaitable[None]]
-
-
-class Sync(Protocol):
-    """Continues the sync of a connection (``core.service.sync.connections``)."""
-
-    async def __call__(self, name: str, *, guard: Guard, report: SyncReport, until: float) -> bool:
-        """Continue the sync and return whether the round ended."""
 
 
 @dataclass(slots=True)
@@ -112,57 +104,46 @@ class _JobReport(SyncReport):
             self.run.job = replace(job, tally={**job.tally, state: job.tally.get(state, 0) + 1})
 
 
+@dataclass(slots=True, kw_only=True)
 class JobRunner:
-    """Processes one job at a time; several runners may run in one process or in many."""
+    """Processes one job at a time; several runners may run in one process or in many.
 
-    def __init__(
-        self,
-        *,
-        jobs: JobStore,
-        ingestor: Ingestor,
-        catalog: Catalog,
-        trash: Trash,
-        site_store: SiteStore,
-        item_sources: ItemSources,
-        clock: Clock,
-        sync: Sync | None = None,
-    ) -> None:
-        """Use these services. The platforms of the item sources show the cards.
+    The platforms of ``item_sources`` show the cards. ``connections`` is None if nothing can be
+    connected.
+    """
 
-        ``sync`` continues the sync of a connection; None if nothing is connected.
-        """
-        self._sync = sync
-        self._jobs = jobs
-        self._ingestor = ingestor
-        self._catalog = catalog
-        self._trash = trash
-        self._item_sources = item_sources
-        self._clock = clock
-        self._site_sync = SiteSync(site_store, catalog, trash)
+    jobs: JobStore
+    ingestor: Ingestor
+    catalog: Catalog
+    trash: Trash
+    site_store: SiteStore
+    item_sources: ItemSources
+    clock: Clock
+    connections: Connections | None = None
 
     async def is_ours(self, job_id: str) -> bool:
         """Return whether this process can do a job: it is over, from the clock, or its platform is connected here."""
-        job = await self._jobs.read(job_id)
+        job = await self.jobs.read(job_id)
         if job is None or job.over or job.cancelled_by:
             return True
         needed = {job.platform}
         refreshes = job.kind is JobKind.REFRESH
         needed |= {conversation_platform(one.source) for one in job.items if refreshes or is_answer(one.source)}
-        return needed <= {"", *self._item_sources.platforms}
+        return needed <= {"", *self.item_sources.platforms}
 
     async def work(self, job_id: str, guard: Guard, *, seconds: float = TURN_SECONDS) -> Job | None:
         """Run a job for about this long; return its state, over or not. None when there is nothing to do.
 
         ``guard`` raises LeaseLost when another worker has taken the base over. Raises that, and StoreUnavailable.
         """
-        job = await self._jobs.read(job_id)
+        job = await self.jobs.read(job_id)
         if job is None:
             return None
         run = _Run(job, guard, _in_hand(job))
         if job.over:  # its worker may have died before it showed the end
             await self._show(run, last=True)
             return None
-        until = self._clock.monotonic() + seconds
+        until = self.clock.monotonic() + seconds
         try:
             await self._record(run, replace(job, state=JobState.RUNNING, attempts=job.attempts + 1))
             if job.attempts >= MOST_ATTEMPTS:
@@ -187,7 +168,7 @@ class JobRunner:
         if run.job.listed:
             return
         run.begin_stage(JobStage.FETCHING, run.job.subject)
-        async for item in self._item_sources.find_items(run.job):
+        async for item in self.item_sources.find_items(run.job):
             await run.guard()
             if run.job.position(item.source) is None and len(run.job.items) < MOST_ITEMS:
                 await self._record_item(run, item)
@@ -198,27 +179,31 @@ class JobRunner:
     async def _work_items(self, run: _Run, until: float) -> None:
         """Process the items without an outcome until they are done or the turn is over."""
         for number, item in enumerate([item for item in run.job.items if not item.over]):
-            if number and self._clock.monotonic() >= until:
+            if number and self.clock.monotonic() >= until:
                 await self._record(run, replace(run.job, turn=run.job.turn + 1, attempts=0, progress=JobProgress()))
                 return
             await self._run_cancellable(run, partial(self._work_item, run, item))
             await self._show(run)
         if run.job.kind is JobKind.SITE:
-            async with aclosing(self._site_sync.take_out_missed(run.job, run.guard)) as vanished:
+            async with aclosing(
+                SiteSync(self.site_store, self.catalog, self.trash).take_out_missed(run.job, run.guard)
+            ) as vanished:
                 async for item in vanished:
                     await self._record_item(run, item)
         await self._end(run, JobState.DONE)
 
     async def _work_sync(self, run: _Run, until: float) -> None:
         """Continue a sync until its round ends or the turn is over."""
-        sync = self._sync
-        if sync is None:
+        connections = self.connections
+        if connections is None:
             raise NotFound("Nothing is connected here.")
         ended: list[bool] = []
 
         async def work() -> None:
             ended.append(
-                await sync(run.job.reference, guard=run.guard, report=_JobReport(run, self._record_item), until=until)
+                await connections.sync(
+                    run.job.reference, guard=run.guard, report=_JobReport(run, self._record_item), until=until
+                )
             )
 
         await self._run_cancellable(run, work)
@@ -231,14 +216,14 @@ class JobRunner:
         """Delete spooled and half-written data, then store that the job is over."""
         await self._tidy(run, run.suspect)
         for item in run.job.items:
-            await self._item_sources.forget(item)  # cancelled, or left by a dead worker
-        await self._record(run, run.job.at_end(self._clock.now(), state, reason))
+            await self.item_sources.forget(item)  # cancelled, or left by a dead worker
+        await self._record(run, run.job.at_end(self.clock.now(), state, reason))
 
     async def _tidy(self, run: _Run, source: str) -> None:
         """Remove what a dead worker left of its last item, once that item has an outcome."""
         if source and source == run.suspect:
             await run.guard()
-            await self._ingestor.tidy(run.job.base, source)
+            await self.ingestor.tidy(run.job.base, source)
             run.suspect = ""
 
     async def _work_item(self, run: _Run, item: JobItem) -> None:
@@ -257,13 +242,13 @@ class JobRunner:
         if item.kind is ItemKind.TEXT:
             outcome = replace(outcome, reference="")  # the text is now in the base, or was rejected
         await self._record_item(run, outcome)
-        await self._item_sources.forget(item)
+        await self.item_sources.forget(item)
 
     async def _outcome(self, run: _Run, item: JobItem) -> JobItem:
         """Process one item by the job's kind and return it with its outcome."""
         match run.job.kind:
             case JobKind.REMOVE:
-                count = await self._trash.put_away(document_of(item))
+                count = await self.trash.put_away(document_of(item))
                 return replace(item, state=ItemState.REMOVED, passages=count)
             case JobKind.RESTORE:
                 document = await self._restore_document(item.reference, run.job.by.id)
@@ -272,10 +257,10 @@ class JobRunner:
                 return await self._ingest_item(run, item)
 
     async def _restore_document(self, document_id: str, by: str) -> Document:
-        removed = await self._trash.removal(document_id)
+        removed = await self.trash.removal(document_id)
         if removed is not None:
-            return await self._trash.restore(removed, by)
-        document = await self._catalog.document(document_id)  # a worker died just after restoring it
+            return await self.trash.restore(removed, by)
+        document = await self.catalog.document(document_id)  # a worker died just after restoring it
         if document is None:
             raise NotFound("It is not among the removed documents.", remedy="Add it again.")
         return document
@@ -285,15 +270,15 @@ class JobRunner:
         await self._check_base(run, item)
         run.begin_stage(JobStage.FETCHING, item.source)
         try:
-            material = await self._item_sources.read_item(job, item)
+            material = await self.item_sources.read_item(job, item)
         except ConversationGone as reason:
             return await self._withdraw(run, item, reason)
         if material is None:
             return replace(item, state=ItemState.UNCHANGED)
-        own = await self._ingestor.keep_apart(material, job.base)
+        own = await self.ingestor.keep_apart(material, job.base)
         apart = (APART.format(name=material.source, own=own.source),) if own.source != material.source else ()
-        material, retire = own, partial(self._trash.retire, by=job.by.id)
-        result = await self._ingestor.ingest(
+        material, retire = own, partial(self.trash.retire, by=job.by.id)
+        result = await self.ingestor.ingest(
             material,
             job.base,
             run.report_progress,
@@ -301,9 +286,9 @@ class JobRunner:
             retire=retire,
         )
         document_id = document_id_of(job.base, material.source)
-        removal = await self._trash.removal(document_id)
+        removal = await self.trash.removal(document_id)
         if removal is not None and removal.at > job.created_at:
-            await self._ingestor.remove(document_id)
+            await self.ingestor.remove(document_id)
             raise NotFound(
                 "Someone removed it while this job was running.", remedy="Add it again if that was a mistake."
             )
@@ -317,16 +302,16 @@ class JobRunner:
 
     async def _withdraw(self, run: _Run, item: JobItem, reason: ConversationGone) -> JobItem:
         """Remove the document of a deleted conversation. If it was only being added, raise the reason."""
-        document = await self._catalog.document(document_id_of(run.job.base, item.source))
+        document = await self.catalog.document(document_id_of(run.job.base, item.source))
         if document is None:
             raise reason
         await run.guard()
-        await self._trash.remove(document, run.job.by.id)
+        await self.trash.remove(document, run.job.by.id)
         return replace(item, state=ItemState.REMOVED, passages=document.passages, notes=(str(reason),))
 
     async def _check_base(self, run: _Run, item: JobItem) -> None:
         """Raise JobCancelled if the base was removed, Denied if its readers no longer fit this item."""
-        base = await self._trash.base(run.job.base)
+        base = await self.trash.base(run.job.base)
         if base is None:
             raise JobCancelled("Someone removed the knowledge base in the meantime.")
         check_readers(base, item.audience, item.giver)
@@ -337,7 +322,7 @@ class JobRunner:
         try:
             await self._check_base(run, item)
         except (JobCancelled, Denied):
-            await self._ingestor.tidy(run.job.base, item.source)
+            await self.ingestor.tidy(run.job.base, item.source)
             raise
 
     async def _run_cancellable(self, run: _Run, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -363,26 +348,26 @@ class JobRunner:
 
     async def _check_cancelled(self, run: _Run) -> None:
         """Raise JobCancelled when somebody cancelled the job."""
-        if by := await self._jobs.find_canceller(run.job.id):
+        if by := await self.jobs.find_canceller(run.job.id):
             run.job = replace(run.job, cancelled_by=by)
             raise JobCancelled("It was cancelled.")
 
     async def _record_item(self, run: _Run, item: JobItem) -> None:
         run.job = replace(run.job.with_item(item), attempts=0)
-        await self._jobs.record(run.job, [item])
+        await self.jobs.record(run.job, [item])
 
     async def _record(self, run: _Run, job: Job) -> None:
         run.job = job
-        await self._jobs.record(job)
+        await self.jobs.record(job)
 
     async def _show(self, run: _Run, *, last: bool = False) -> None:
         """Store and show the progress, at a bounded rate. A failing card does not stop the job."""
-        now = self._clock.monotonic()
+        now = self.clock.monotonic()
         if run.shown == run.job or (not last and run.shown is not None and now - run.shown_at < CARD_SECONDS):
             return
         run.shown, run.shown_at = run.job, now
-        await self._jobs.record(run.job)
-        card = self._item_sources.platforms.get(run.job.platform, PlatformCapabilities()).card
+        await self.jobs.record(run.job)
+        card = self.item_sources.platforms.get(run.job.platform, PlatformCapabilities()).card
         if card is None:
             return
         try:

@@ -63,7 +63,7 @@ class ProposalDigest:
         return sum([await self._tell(place, waiting) for place in await self.settings.places()])
 
     async def _tell(self, place: str, waiting: Sequence[Proposal]) -> bool:
-        channel = channel_of(place)
+        channel = ThreadKey.of_place(place)
         announcements = self.announcements(channel.platform) if channel is not None else None
         if channel is None or announcements is None or not (await self.settings.read(place)).proposal_digest:
             return False
@@ -100,13 +100,6 @@ async def _announce(
         log.warning("proposals_not_announced", extra={"channel": str(channel), "reason": str(error)})
         return False
     return True
-
-
-def channel_of(place: str) -> ThreadKey | None:
-    """Return the channel of a settings place; None for any other place."""
-    platform, _, rest = place.partition(":channel:")
-    space, slash, channel = rest.partition("/")
-    return ThreadKey(platform, space, channel, "") if slash and channel else None
 
 
 def digest_beginning(now: datetime) -> str:

@@ -13,7 +13,7 @@ from core.model.jobs import ItemKind, Job, JobItem, JobKind
 from core.model.knowledge import KnowledgeBase, narrowest_base
 from core.model.person_answers import is_answer
 from core.ports.job_store import Decision, Proposal, ProposalStore
-from core.ports.question_log import QuestionLog
+from core.ports.usage import QuestionLog
 from core.service.disputes.decisions import decide
 from core.service.kb.command_audit import CommandAudit
 from core.service.kb.commands import Caller, KbCommand, KbVerb

@@ -41,7 +41,6 @@ from core.service.kb.summaries import (
     summarize_proposal,
     summarize_schedule,
 )
-from core.service.kb.text_spans import join_names
 from core.service.visibility import VisibleBases
 
 PAGE = 10
@@ -215,7 +214,7 @@ class KnowledgeQueries:
             base = KnowledgeBase(DEFAULT_BASE)
             await self.catalog.save_base(base)
             return base
-        there = join_names(base.name for base in bases[:PAGE]) or "none yet"
+        there = ", ".join(base.name for base in bases[:PAGE]) or "none yet"
         if not name.strip():
             raise NotFound("Which knowledge base?", remedy=f"There is: {there}.")
         raise NotFound(f"There is no knowledge base called “{name.strip()[:60]}” here; there is: {there}.")
@@ -286,5 +285,5 @@ def not_one(name: str, found: Sequence[Document], where: str) -> NotFound:
     """Return the error for a name that matches no document or several."""
     if not found:
         return NotFound(f"There is no document called “{name.strip()[:80]}” {where}.")
-    which = join_names(redact_link(document.source) for document in found[:5])
+    which = ", ".join(redact_link(document.source) for document in found[:5])
     return NotFound(f"“{name.strip()[:80]}” could be any of {len(found)}: {which}.", remedy="Name one by its path.")

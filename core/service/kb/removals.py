@@ -78,6 +78,7 @@ class Removals:
             return RemovalPreview(
                 document.knowledge_base, OfferedCommand("Remove it", asked, once=True), document.title
             )
+        scope = Scope(frozenset({document.knowledge_base}), frozenset({document.id}))
         passages = await self.trash.remove(document, caller.person.id)
         await withdraw_decision(self.proposal_store, document.source)
         await self.schedules.remove(document.knowledge_base, document.source)
@@ -85,12 +86,9 @@ class Removals:
             title=document.title,
             base=document.knowledge_base,
             passages=passages,
-            passages_left=await self._count_left(document),
+            passages_left=await self.index.count(scope),
             check=await self._search_check(document),
         )
-
-    async def _count_left(self, document: Document) -> int:
-        return await self.index.count(Scope(frozenset({document.knowledge_base}), frozenset({document.id})))
 
     async def _search_check(self, document: Document) -> SearchCheck:
         """Return what a search for a document's title finds now; unknown if the search fails."""

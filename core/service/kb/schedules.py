@@ -19,11 +19,11 @@ from core.ports.job_store import Every, JobStore, Schedule, ScheduleStore
 from core.ports.sources import FileStores
 from core.service.kb.chat_changes import ChatChanges
 from core.service.kb.commands import MOST_PAGES, Caller, KbCommand, KbVerb
+from core.service.kb.item_sources import PlaceWatch
 from core.service.kb.job_queue import JobQueue, site_limit
 from core.service.kb.proposals import Proposals
 from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.results import KbResult, ScheduleRemoved, ScheduleSaved
-from core.service.kb.sites import PlaceWatch
 from core.service.kb.summaries import summarize_job, summarize_schedule
 from core.service.kb.wording import ADD_AGAIN
 from core.service.person_answers import PersonAnswers
@@ -31,13 +31,13 @@ from core.service.person_answers import PersonAnswers
 
 @dataclass(frozen=True, slots=True)
 class Schedules:
-    """Handles SCHEDULE. ``stores`` is None if only the web may be read."""
+    """Handles SCHEDULE."""
 
     schedule_store: ScheduleStore
     job_queue: JobQueue
     queries: KnowledgeQueries
     clock: Clock
-    stores: FileStores | None = None
+    stores: FileStores
 
     async def schedule(self, command: KbCommand, caller: Caller) -> KbResult:
         """SCHEDULE a link, or the document that came from it. A new link is also fetched at once."""
@@ -65,7 +65,7 @@ class Schedules:
         (ON_CHANGE).
         """
         chat = bool(conversation_platform(link)) and every is not Every.ON_CHANGE
-        if not is_link(link) and not chat and (self.stores is None or self.stores.refusal(link)):
+        if not is_link(link) and not chat and self.stores.refusal(link):
             raise NotFound("I can only fetch links again.", remedy=f"Name one that begins with https://. {ADD_AGAIN}")
         if is_link(link) and every is Every.ON_CHANGE:
             raise NotFound(
@@ -93,12 +93,12 @@ MOST_JOBS = 1_000  # searched for documents that are about to be written
 
 @dataclass(slots=True)
 class Housekeeping:
-    """Periodic cleanup; several processes may each run it. ``orphans`` is None if passages are not checked."""
+    """Periodic cleanup; several processes may each run it."""
 
     trash: Trash
     jobs: JobStore
     clock: Clock
-    orphans: OrphanedPassages | None = None
+    orphans: OrphanedPassages
     _trash_swept: float = float("-inf")  # in seconds of the monotonic clock
 
     async def sweep(self) -> None:
@@ -109,7 +109,7 @@ class Housekeeping:
         if self.clock.monotonic() - self._trash_swept > TRASH_EVERY.total_seconds():
             self._trash_swept = self.clock.monotonic()
             await self.trash.sweep()
-        if self.orphans is not None and self.orphans.due:
+        if self.orphans.due:
             await self.orphans.look(await self._unwritten_documents())
 
     async def _unwritten_documents(self) -> frozenset[str]:
@@ -127,7 +127,7 @@ log = logging.getLogger(__name__)
 class Scheduler:
     """Runs periodic work for ``JobWorker``.
 
-    ``watch`` is None if no store is watched, ``chat_changes`` if no chat is followed, ``enqueue_syncs`` if nothing can
+    ``chat_changes`` is None if no chat is followed, ``enqueue_syncs`` if nothing can
     be connected.
     """
 
@@ -137,7 +137,7 @@ class Scheduler:
     proposals: Proposals
     housekeeping: Housekeeping
     clock: Clock
-    watch: PlaceWatch | None = None
+    watch: PlaceWatch
     chat_changes: ChatChanges | None = None
     enqueue_syncs: Callable[[], Awaitable[None]] | None = None
     person_answers: PersonAnswers | None = None
@@ -184,7 +184,7 @@ class Scheduler:
     async def _look_at(self, schedule: Schedule) -> None:
         """Check a watched store, and enqueue its sync if something is new."""
         await self._postpone(schedule, schedule.every.interval or timedelta(minutes=1))
-        if self.watch is None or await self._is_under_way(schedule):
+        if await self._is_under_way(schedule):
             return
         job_id = await self.watch.due_job(schedule, self.clock.now())
         if job_id is not None:

@@ -55,7 +55,8 @@ class KnowledgeService:
         """Run a command, or return a refusal in one line. Longer work is accepted as a job within a second."""
         about = describe_command(command)
         try:
-            _check_rights(command, caller)
+            if command.verb not in FOR_ALL:
+                _require_admin(caller)
             result = await self._handler(command.verb)(command, caller)
         except Denied as error:
             await self.audit.record(caller, command.verb, about, allowed=False)
@@ -192,12 +193,6 @@ def _only_looks(command: KbCommand) -> bool:
     """Return whether a command changes nothing. RESTORE without a name only lists."""
     lists = command.verb is KbVerb.RESTORE and not command.base and not command.target
     return lists or command.verb in ONLY_LOOKING
-
-
-def _check_rights(command: KbCommand, caller: Caller) -> None:
-    """Raise Denied unless this person may run the command."""
-    if command.verb not in FOR_ALL:
-        _require_admin(caller)
 
 
 def _require_admin(caller: Caller) -> None:

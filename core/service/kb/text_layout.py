@@ -80,15 +80,17 @@ def lay_out(view: KbView, proposals: str = PROPOSALS) -> TextLayout:  # noqa: PL
 
 
 def _list(view: wording.ListView, rows: Iterable[Line], below: tuple[Part, ...] = ()) -> TextLayout:
-    lines = tuple((_BULLET, *row) for row in rows) or plain_lines([wording.empty_line(view)])
-    whole = ((strong(wording.heading(view)),), *lines, *_page(view.page))
+    heading, empty = wording.heading_and_empty(view)
+    lines = tuple((_BULLET, *row) for row in rows) or plain_lines([empty])
+    whole = ((strong(heading),), *lines, *_page(view.page))
     return TextLayout((Part(whole), *below), page=view.page)
 
 
 def _proposal_list(view: ProposalList) -> TextLayout:
-    head: tuple[Line, ...] = ((strong(wording.heading(view)),),)
+    heading, empty = wording.heading_and_empty(view)
+    head: tuple[Line, ...] = ((strong(heading),),)
     if not view.proposals:
-        return TextLayout((Part((*head, *plain_lines([wording.empty_line(view)]))),))
+        return TextLayout((Part((*head, *plain_lines([empty]))),))
     above = Part((*head, wording.approval_line(view)))
     rows = [
         Part(((_BULLET, *wording.proposal_line(one)), (plain(f"  {one.beginning}"),)), one.actions)

@@ -1,6 +1,5 @@
 """Lines of styled spans, which every client can render; and the format of numbers, times and names."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -60,11 +59,6 @@ def line_text(line: Line) -> str:
 def count(number: int, name: str) -> str:
     """Return a number with its noun: ``3 documents``, ``1 document``."""
     return f"{number:,} {name}{'' if number == 1 else 's'}"
-
-
-def join_names(names: Iterable[str]) -> str:
-    """Return names as a list: ``a, b, c``."""
-    return ", ".join(names)
 
 
 def duration(time: timedelta) -> str:

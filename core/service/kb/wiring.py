@@ -17,13 +17,14 @@ from core.ports.job_store import JobStore, ProposalStore, ScheduleStore, SiteSto
 from core.ports.memory import Memory
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import PlatformCapabilities
-from core.ports.question_log import QuestionLog
 from core.ports.sources import FileStores
+from core.ports.usage import QuestionLog
 from core.retrieval.hybrid import Retriever
 from core.service.kb.bases import Bases
 from core.service.kb.chat_changes import ChatChanges
 from core.service.kb.command_audit import CommandAudit
 from core.service.kb.file_origins import FileOrigins
+from core.service.kb.item_sources import PlaceWatch
 from core.service.kb.job_commands import IndexRepair, JobCommands
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.proposals import Proposals
@@ -31,7 +32,6 @@ from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.removals import Removals
 from core.service.kb.schedules import Housekeeping, Scheduler, Schedules
 from core.service.kb.service import KnowledgeService
-from core.service.kb.sites import PlaceWatch
 from core.service.lost_changes import LostChanges
 from core.service.person_answers import PersonAnswers
 from core.service.sync.connections import Connections, ConnectLinks

@@ -56,7 +56,6 @@ from core.service.kb.text_spans import (
     code,
     count,
     duration,
-    join_names,
     line_text,
     link,
     plain,
@@ -79,36 +78,19 @@ KEPT_A_WEEK = "You can restore it within 7 days."
 # --- lists
 
 
-def heading(view: ListView) -> str:
-    """Return the heading of a list."""
+def heading_and_empty(view: ListView) -> tuple[str, str]:
+    """Return the heading of a list, and the line to show below it if the list is empty."""
     match view:
         case BaseList():
-            return "Knowledge bases"
+            return "Knowledge bases", "There is no knowledge base yet."
         case DocumentList(base=base):
-            return base
+            return base, "It has no documents yet."
         case JobList():
-            return "Jobs"
+            return "Jobs", "There are no jobs yet."
         case ProposalList():
-            return "Proposals"
+            return "Proposals", "No proposals are waiting for review."
         case RestorableList():
-            return "Removed or replaced in the last 7 days"
-        case unknown:
-            assert_never(unknown)
-
-
-def empty_line(view: ListView) -> str:
-    """Return the text of an empty list."""
-    match view:
-        case BaseList():
-            return "There is no knowledge base yet."
-        case DocumentList():
-            return "It has no documents yet."
-        case JobList():
-            return "There are no jobs yet."
-        case ProposalList():
-            return "No proposals are waiting for review."
-        case RestorableList():
-            return "Nothing was removed or replaced in the last 7 days."
+            return "Removed or replaced in the last 7 days", "Nothing was removed or replaced in the last 7 days."
         case unknown:
             assert_never(unknown)
 
@@ -159,8 +141,8 @@ def base_line(base: BaseSummary) -> Line:
 def document_line(document: DocumentSummary, now: datetime) -> Line:
     """Return a document in one line: its title, size, age and source."""
     added = age(document.added_at, now)
-    facts = [count(document.passages, "passage"), added and f"added {added}"]
-    return (strong(document.title), plain(f" ({join_names(filter(None, facts))}), {document.source}"))
+    facts = ", ".join(filter(None, [count(document.passages, "passage"), added and f"added {added}"]))
+    return (strong(document.title), plain(f" ({facts}), {document.source}"))
 
 
 def restorable_line(removed: RestorableDocument) -> Line:
@@ -258,7 +240,7 @@ def search_line(check: SearchCheck) -> str:
     """Return what a search for a removed or restored document finds."""
     if check.found is None:
         return "I could not check this with a search."
-    finding = "that document" if check.found else join_names(check.others) or "nothing"
+    finding = "that document" if check.found else ", ".join(check.others) or "nothing"
     return f"A search for its title now finds: {finding}."
 
 

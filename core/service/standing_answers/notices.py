@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from core.model.answer import Outcome
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ThreadKey, Turn
+from core.model.plain_text import clipped
 from core.ports.memory import Memory
 from core.ports.platform import Notice, ReadersToday
-from core.ports.question_log import QuestionLog
+from core.ports.usage import QuestionLog
 from core.service.kb.text_spans import count
-from core.service.standing_answers.checks import AnswerCheck, cited_documents
+from core.service.standing_answers.checks import AnswerCheck, FollowedAnswer, cited_documents
 from core.service.standing_answers.comparison import AnswerChange
-from core.service.standing_answers.records import FollowedAnswer
 
 OPEN_LABEL, MUTE_LABEL = "Open the thread", "Mute"
 MUTED = "Muted: I won't tell you about changed answers any more. Press “Mute” again to undo this."
@@ -50,8 +50,7 @@ def _day(moment: datetime) -> str:
 
 
 def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= MOST_QUOTED else f"{flat[: MOST_QUOTED - 1]}…"
+    return clipped(" ".join(text.split()), MOST_QUOTED)
 
 
 @dataclass(frozen=True, slots=True)

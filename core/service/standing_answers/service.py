@@ -20,23 +20,23 @@ from core.ports.inbox import NamedLeases
 from core.ports.memory import Memory
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import ChannelSettingsStore, Notice, PersonalNotices
-from core.ports.question_log import QuestionLog
-from core.ports.usage import DailyBudget
+from core.ports.usage import DailyBudget, QuestionLog
 from core.service.leases import repeat
 from core.service.one_time_use import OneTimeUses
-from core.service.standing_answers.checks import AnswerCheck, cited_documents
-from core.service.standing_answers.comparison import AnswerChange
-from core.service.standing_answers.notices import notice_of
-from core.service.standing_answers.records import (
+from core.service.standing_answers.checks import (
     WEEK,
+    AnswerCheck,
     CheckedDay,
     FollowedAnswer,
     FollowedRecord,
     FollowingChannel,
     NoticeDay,
     SentNotice,
+    cited_documents,
     muted_people,
 )
+from core.service.standing_answers.comparison import AnswerChange
+from core.service.standing_answers.notices import notice_of
 
 FOLLOWED = timedelta(days=90)
 REMEMBERED = timedelta(days=30)  # how far back threads are kept
@@ -122,7 +122,9 @@ class StandingAnswers:
         """Return the channels that enable this, by key. Deletes all records of channels that disabled it."""
         found: Channels = {}
         named = {one.channel: one for one in known}
-        for channel in dict.fromkeys((*named, *filter(None, map(_channel_of, wanted)))):
+        for channel in dict.fromkeys(
+            (*named, *(str(key) for key in map(ThreadKey.of_place, wanted) if key is not None))
+        ):
             settings = await self._settings(channel)
             if settings is None:
                 continue
@@ -365,10 +367,3 @@ async def _send(notices: PersonalNotices, person: Person, notice: Notice, since:
         log.info("notice_not_sent", extra={"key": notice.key, "reason": str(error)})
         return False
     return True
-
-
-def _channel_of(place: str) -> str:
-    """Return the channel key of a settings place; empty for any other place."""
-    platform, _, rest = place.partition(":channel:")
-    space, slash, channel = rest.partition("/")
-    return str(ThreadKey(platform, space, channel, "")) if slash and channel else ""

@@ -276,7 +276,8 @@ class Connections:
             mapping[group] = frozenset(principals)
         mapped = replace(connection, mapping=mapping)
         await self.store.save_connection(mapped)
-        await self._hasten(mapped)
+        state = await self.store.state(mapped.name)
+        await self.store.save_state(mapped.name, replace(state, next_at=self.clock.now()))
         await self._record(by, "map", f"{mapped.name} {group}", " ".join(sorted(principals)) or "nobody")
         return mapped
 
@@ -312,10 +313,6 @@ class Connections:
                     f"{one[:60]} is nobody I know.",
                     remedy=f"It looks like {', '.join(map(str, self.forms))} or {EVERYONE}.",
                 )
-
-    async def _hasten(self, connection: Connection) -> None:
-        state = await self.store.state(connection.name)
-        await self.store.save_state(connection.name, replace(state, next_at=self.clock.now()))
 
     # --- syncing
 

@@ -27,9 +27,8 @@ from core.ports.connector import (
     FetchFailure,
     SourceItem,
 )
-from core.service.sync.classes import ReaderClasses, used_classes
 from core.service.sync.documents import Guard, SyncedDocuments, listed_item, may_retry
-from core.service.sync.rights import digest_of, readers_json, resolve_rights
+from core.service.sync.rights import ReaderClasses, digest_of, readers_json, resolve_rights, used_classes
 
 MOST_DOCUMENTS = 50_000  # of one connection
 RETRY = timedelta(minutes=5)  # after a failure without a time for the retry

@@ -20,8 +20,7 @@ from adapters.milvus.rows import (
     to_row,
 )
 from core.model.knowledge import Locator, Passage
-from core.model.sentence_vectors import SentenceVectors
-from core.ports.index import PassageVectors, Scope
+from core.ports.index import PassageVectors, Scope, SentenceVectors
 
 WHOLE = Passage(
     id="a%b",

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.scoring import says_something
-from adapters.reasoners.extractive.question.intent import split_question
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.understand.intent import split_question
 from core.model.answer import Outcome
 from core.model.evidence import Evidence, EvidenceLibrary, Hit
-from core.model.passage_units import Form, Unit
 from tests.adapters.reasoners.harness import passage
 from tests.core.harness import Harness
 from tests.fakes.memory.encoder import HashingEncoder
@@ -60,19 +58,6 @@ async def test_a_document_is_listed_where_one_sentence_has_the_whole_topic() -> 
     assert "Subcontractors" in told.text
     told = await harness.asks("What do you know about Harrow Joinery?")
     assert told.outcome is not Outcome.ANSWERED
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("Version 2 is switched off on 31 March 2027.", True),
-        ("Version 4.0 of February was the first of that name.", True),
-        ("Version 3, in force since 14 January 2026.", False),
-        ("Version 3.", False),
-    ],
-)
-def test_a_sentence_about_a_version_is_no_stamp(text: str, says: bool) -> None:
-    assert says_something(Unit(text, Form.SENTENCE, 0), "what does the sandbox do?") is says
 
 
 class Fond:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.answer_odds import most_promising
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
+from adapters.reasoners.extractive.candidates import ScoredUnit
+from adapters.reasoners.extractive.score.answer_odds import most_promising
 from core.model.evidence import Evidence
 from core.model.passage_units import units
 from tests.adapters.reasoners.harness import library

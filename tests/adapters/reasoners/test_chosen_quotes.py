@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from adapters.reasoners.extractive.answer.quote_markdown import shorten
-from adapters.reasoners.extractive.evidence.answer_odds import contradicts
-from adapters.reasoners.extractive.evidence.weighing import Similarity
-from adapters.reasoners.extractive.question.answer_type import fits, is_broad, lacks, thing_asked
+from adapters.reasoners.extractive.compose.quote_markdown import shorten
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.score.weighing import Similarity
+from adapters.reasoners.extractive.understand.answer_type import fits, is_broad, lacks, thing_asked
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Investigate
 from core.model.knowledge import Passage
@@ -269,23 +268,6 @@ def test_a_row_is_read_with_the_names_of_its_columns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "text", "clashes"),
-    [
-        ("What changed in version 5?", "Version 1 is frozen.", True),
-        ("What changed in version 5?", "Version 5.4 goes on.", False),
-        ("What changed in version 5?", "The app goes on.", False),
-        ("What is severity 4?", "| Severity | 2 |", True),
-        ("What happened in March 2025?", "It was made in March 2024.", True),
-        ("What was fixed in 2026.1?", "Release notes 2025.3", True),
-        ("What was fixed in 2026.1?", "Since 2026.1 the map stays.", False),
-        ("Is it paid after 5 days?", "It is paid after 10 days.", False),
-    ],
-)
-def test_another_number_of_the_same_kind_is_another_thing(question: str, text: str, *, clashes: bool) -> None:
-    assert contradicts(question, text) is clashes
-
-
-@pytest.mark.parametrize(
     ("question", "text", "without"),
     [
         ("When was it founded?", "Halvard founded it.", True),
@@ -453,11 +435,6 @@ CANCELLING = (
     "- Go to the portal of the transit office.\n- Log in to your account.\n- Click on Transit application.\n"
     "- Click on Withdraw.\n- Click Continue."
 )
-
-
-async def test_steps_without_numbers_stand_together(reasoner: ExtractiveReasoner) -> None:
-    text = await answered(reasoner, "How do I withdraw my transit application?", of(CANCELLING, "Benefits"))
-    assert all(step in text for step in ("Go to the portal", "Click on Withdraw", "Click Continue"))
 
 
 async def test_rules_in_a_list_are_no_steps(reasoner: ExtractiveReasoner) -> None:

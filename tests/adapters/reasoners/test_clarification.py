@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.clarification import is_about_reading, question_back
+from adapters.reasoners.extractive.decide.clarification import is_about_reading, question_back
 from tests.adapters.reasoners.harness import inquiry
 from tests.core.agent.fixtures import library, passage
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from adapters.reasoners.extractive.question.parts import sides_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.understand.parts import sides_of
 from core.model.inquiry import Investigate
 from tests.adapters.reasoners.harness import inquiry, meter, thread
 from tests.fakes.memory.encoder import HashingEncoder

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
-from adapters.reasoners.extractive.question.aggregation import aggregation_of
-from adapters.reasoners.extractive.question.follow_up import resolve
-from adapters.reasoners.extractive.question.intent import Intent, kind_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.tables.aggregation import aggregation_of
+from adapters.reasoners.extractive.tables.computed_answer import compute_answer
+from adapters.reasoners.extractive.understand.follow_up import resolve
+from adapters.reasoners.extractive.understand.intent import Intent, kind_of
 from core.model.answer import Outcome
 from core.model.conversation import Exchange
 from core.model.evidence import EvidenceLibrary, Grade, Hit

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.reasoners.extractive.question.follow_up import resolve, resolve_part
+from adapters.reasoners.extractive.understand.follow_up import resolve, resolve_part
 from core.model.conversation import Exchange
 
 

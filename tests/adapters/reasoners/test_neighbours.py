@@ -2,10 +2,10 @@
 
 import pytest
 
-from adapters.reasoners.extractive.answer.quote_markdown import Quotation, render_quotation
-from adapters.reasoners.extractive.answer.selection import with_neighbours
-from adapters.reasoners.extractive.evidence.reading import text_of
-from adapters.reasoners.extractive.evidence.scoring import Words, says_something, scored_by_words, tells_by_itself
+from adapters.reasoners.extractive.candidates import Words, says_something, scored_by_words, tells_by_itself
+from adapters.reasoners.extractive.compose.quote_markdown import Quotation, render_quotation
+from adapters.reasoners.extractive.compose.selection import with_neighbours
+from adapters.reasoners.extractive.score.reading import text_of
 from core.model.evidence import Evidence, Hit
 from core.model.passage_units import Form, units
 from tests.adapters.reasoners.harness import passage
@@ -114,5 +114,5 @@ def test_an_item_that_leads_to_items_within_it_is_quoted_with_them() -> None:
 def test_a_list_is_read_with_the_words_that_lead_to_it_and_is_an_answer_with_them() -> None:
     item = evidence("Our languages for services are:\n\n- Java\n- [Python](https://python.example)\n\nSee below.")
     lead = next(one for one in scored_by_words(Words("which languages", {}), item) if one.unit.text.endswith(":"))
-    assert tells_by_itself(lead, "which languages")
+    assert tells_by_itself(lead)
     assert text_of(lead) == "Guide: Our languages for services are: Java; [Python](https://python.example)"

@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
-from adapters.reasoners.extractive.answer import claims, selection
-from adapters.reasoners.extractive.evidence import answer_odds, rules, scoring, versions
+from adapters.reasoners.extractive import candidates as scoring
+from adapters.reasoners.extractive import claims, rules
+from adapters.reasoners.extractive.compose import selection
+from adapters.reasoners.extractive.decide import versions
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.score import answer_odds
 from core.model.answer import Claim
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Investigate

@@ -3,13 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adapters.reasoners.extractive.evidence.other_languages import (
-    in_english,
-    in_their_words,
-)
-from adapters.reasoners.extractive.evidence.sufficiency import open_names
-from adapters.reasoners.extractive.question.query_translation import dictionary_of, foreign_words_of
+from adapters.reasoners.extractive.candidates import in_english
+from adapters.reasoners.extractive.decide.sufficiency import in_their_words
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.understand.query_translation import dictionary_of, foreign_words_of
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Inquiry, Insufficient, Investigate, SearchKnowledge, SearchSource, Sufficient
 from core.model.passage_units import units
@@ -85,19 +82,7 @@ async def test_a_german_question_is_read_in_english_of_german_too() -> None:
 def test_a_passage_whose_sentences_would_not_stay_apart_is_left_as_it_is() -> None:
     (item,) = library(Bar="Est-ce que le bar est ouvert ? Non. Le bar et la cuisine sont en travaux.")
     assert dictionary_of("fr").gloss(item.passage.text).startswith("The bar is open ? No. The bar")
-    assert in_english(item).passage.text == item.passage.text
-
-
-def test_no_noun_that_is_left_of_a_german_question_is_a_name_that_the_documents_lack() -> None:
-    found = tuple(library(Der_See=GERMAN))
-    assert open_names("Was kostet das Motorboot?", found, "Was kostet das Motorboot?") == ("Motorboot",)
-    assert open_names("how much is the Motorboot?", found, "Was kostet das Motorboot?") == ()
-    assert open_names("how much is the Motorboot in Zqx7?", found) == ("Motorboot", "Zqx7")
-
-
-def test_what_stands_there_in_german_is_not_lacking() -> None:
-    found = tuple(library(Der_See="Am Samstag ist der See bis um fünf offen."))
-    assert open_names("when does the lake close on a Saturday?", found) == ()
+    assert in_english([item])[0].passage.text == item.passage.text
 
 
 # --- searched

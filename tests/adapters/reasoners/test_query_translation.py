@@ -5,13 +5,13 @@ from importlib import resources
 
 import pytest
 
-from adapters.reasoners.extractive.question.query_translation import (
+from adapters.reasoners.extractive.understand.query_translation import (
     dictionary_of,
     english_of,
     is_language_of,
     note_of_translation,
 )
-from adapters.reasoners.extractive.question.spelling import EnglishLexicon
+from adapters.reasoners.extractive.understand.spelling import english
 
 ENGLISH = "The depot in Leith is open from nine to five."
 GERMAN = "Das Lager in Leith ist von neun bis fünf geöffnet."
@@ -77,7 +77,7 @@ def test_a_compound_of_known_parts_is_read_by_them() -> None:
     ],
 )
 def test_reads_a_cognate_that_english_knows(foreign: str, read: str) -> None:
-    assert english_of(foreign, EnglishLexicon()) == read
+    assert english_of(foreign, english()) == read
 
 
 def test_what_was_read_is_said_in_the_askers_language_and_only_then() -> None:
@@ -90,7 +90,7 @@ def test_what_was_read_is_said_in_the_askers_language_and_only_then() -> None:
 
 @pytest.mark.parametrize("language", ["de", "fr", "es"])
 def test_a_dictionary_has_one_english_rendering_a_line_and_no_entry_twice(language: str) -> None:
-    folder = resources.files("adapters.reasoners.extractive.question").joinpath("dictionaries")
+    folder = resources.files("adapters.reasoners.extractive.understand").joinpath("dictionaries")
     lines = folder.joinpath(f"{language}.tsv").read_text("utf-8").splitlines()
     assert len(lines) > 1_500
     assert [line for line in lines if not re.fullmatch(r"[^\t]+\t[^\t]*", line)] == []

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.reading import AnswerReader, Leaning, text_of
-from adapters.reasoners.extractive.evidence.scoring import WeighedPassage
-from adapters.reasoners.extractive.evidence.thread import leaning_of
-from adapters.reasoners.extractive.evidence.weighing import BUSY
+from adapters.reasoners.extractive.candidates import WeighedPassage
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.score.reading import AnswerReader, Leaning, text_of
+from adapters.reasoners.extractive.score.weighing import BUSY
+from adapters.reasoners.extractive.understand.thread import leaning_of
 from core.model.errors import ModelFailure, ModelUnavailable
 from core.model.inquiry import Investigate
 from core.ports.index import Vectors

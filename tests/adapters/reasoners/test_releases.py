@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.reasoners.extractive.answer.tables.releases import asks_of_releases, releases_that_answer
-from adapters.reasoners.extractive.evidence.sufficiency import rest_of_changelog
+from adapters.reasoners.extractive.decide.sufficiency import rest_of_changelog
+from adapters.reasoners.extractive.tables.releases import asks_of_releases, releases_that_answer
 from core.model.evidence import Evidence, Hit
 from core.model.inquiry import Investigate, Search, SearchKnowledge, SearchSource
 from tests.adapters.reasoners.harness import inquiry, library, passage

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.reading import Leaning
-from adapters.reasoners.extractive.evidence.sufficiency import known_by_name
+from adapters.reasoners.extractive.decide.sufficiency import known_by_name
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.score.reading import Leaning
 from core.model.answer import Outcome
 from core.model.evidence import Evidence, EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Decision, Insufficient, Investigate, Search, SearchKnowledge, Sufficient

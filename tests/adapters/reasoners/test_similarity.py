@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.weighing import Similarity
+from adapters.reasoners.extractive.score.weighing import Similarity
 from core.ingestion.passage_vectors import vectors_of
 from core.model.errors import StoreUnavailable
 from core.model.knowledge import Passage

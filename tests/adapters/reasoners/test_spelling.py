@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapters.reasoners.extractive.question.spelling import (
-    EnglishLexicon,
-    NoLexicon,
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.understand.spelling import (
+    NO_LEXICON,
     correct_spelling,
+    english,
     lexicon_for,
     spell_out,
     unknown_words,
     vocabulary_of,
 )
-from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.events import QueryRefined
 from core.model.inquiry import Insufficient, Investigate, Search, SearchKnowledge
 from core.model.languages import language_of
@@ -50,9 +50,9 @@ class PiecewiseEncoder(HashingEncoder):
 
 def read(question: str, *passages: str) -> str:
     """The question as it is read with these passages at hand."""
-    english, known = EnglishLexicon(), vocabulary_of(passages)
-    slips = [word for word in unknown_words(question, known) if not english.knows(word)]
-    return correct_spelling(question, known, slips, english)
+    lexicon, known = english(), vocabulary_of(passages)
+    slips = [word for word in unknown_words(question, known) if not lexicon.knows(word)]
+    return correct_spelling(question, known, slips, lexicon)
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ async def test_english_in_haste_is_not_taken_for_german() -> None:
 
 @pytest.mark.parametrize("question", ["Wie viele Urlaubstage habe ich?", "quelle est la durée du contrat"])
 async def test_a_question_in_another_language_is_not_read_as_english(question: str) -> None:
-    assert isinstance(await lexicon_for(question), NoLexicon)
-    assert correct_spelling(question, frozenset(), unknown_words(question, frozenset()), NoLexicon()) == question
+    assert lexicon_for(question) is NO_LEXICON
+    assert correct_spelling(question, frozenset(), unknown_words(question, frozenset()), NO_LEXICON) == question
 
 
 async def test_what_is_misspelt_is_searched_for_again_as_it_is_meant_and_the_trace_says_so() -> None:
@@ -172,9 +172,9 @@ GLOSSARY = "PTO: paid time off. RTO = return to office. An employee assistance p
 )
 def test_acronyms_are_spelt_out_as_the_documents_define_them(asked: str, meant: str) -> None:
     texts = [GLOSSARY, "Interns have 12 days of paid time off."]
-    assert spell_out(asked, texts, EnglishLexicon()) == meant
+    assert spell_out(asked, texts, english()) == meant
 
 
 def test_an_acronym_that_the_documents_use_themselves_stays() -> None:
     texts = ["PTO: paid time off.", "Interns have 12 days of PTO.", "PTO is booked in the planner."]
-    assert spell_out("how much PTO do interns get", texts, EnglishLexicon()) == "how much PTO do interns get"
+    assert spell_out("how much PTO do interns get", texts, english()) == "how much PTO do interns get"

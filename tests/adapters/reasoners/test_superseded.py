@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.versions import family
+from adapters.reasoners.extractive.decide.versions import family
 from tests.adapters.reasoners.harness import passage
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer, tables_that_answer
-from adapters.reasoners.extractive.question.aggregation import aggregation_of
+from adapters.reasoners.extractive.tables.aggregation import aggregation_of
+from adapters.reasoners.extractive.tables.computed_answer import compute_answer, tables_that_answer
 from core.model.evidence import Evidence, Hit
 from tests.adapters.reasoners.harness import passage
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
-from adapters.reasoners.extractive.evidence.answer_odds import grade_of
-from adapters.reasoners.extractive.evidence.rules import GroupMatch, Groups, Subjects
-from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, other_version, without_old_alone
-from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
-from adapters.reasoners.extractive.question.intent import overview_of
+from adapters.reasoners.extractive.decide.versions import calls_itself_outdated, other_version, without_old_alone
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.rules import GroupMatch, Groups, Subjects
+from adapters.reasoners.extractive.score.answer_odds import grade_of
+from adapters.reasoners.extractive.tables.aggregation import Aggregate, aggregation_of
+from adapters.reasoners.extractive.tables.computed_answer import compute_answer
+from adapters.reasoners.extractive.understand.intent import overview_of
 from core.agent.understand import UNREADABLE
 from core.model.conversation import Audience, ContextMessage
 from core.model.events import GradingCompleted

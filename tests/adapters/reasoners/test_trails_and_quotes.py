@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adapters.reasoners.extractive.evidence.sufficiency import open_names
-from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.understand.answer_type import fits
 from core.model.answer import Claim, Support
 from core.model.conversation import Turn
 from core.model.errors import Unavailable
@@ -195,29 +194,3 @@ async def test_all_of_a_kind_are_the_whole_table(reasoner: ExtractiveReasoner) -
     found, _ = EvidenceLibrary().add([Hit(passage(1, CODES, "The tool", heading=("Exit codes",)), 0.8)], "exit codes")
     text = await composed(reasoner, "all exit codes of the tool", found.with_grades({1: Grade(9)}))
     assert text.count("[1] |") == 4
-
-
-@pytest.mark.parametrize(
-    ("question", "lacking"),
-    [
-        ("How many shackles of 12mm do we have?", ()),
-        ("What do 20k pieces cost?", ()),
-        ("How many shackles of 14mm do we have?", ("14mm",)),
-    ],
-)
-def test_an_amount_is_no_name_that_the_documents_lack(question: str, lacking: tuple[str, ...]) -> None:
-    found = library("Shackles of 12 mm: 19. Pieces of which we have many cost less: up to 19,000, 20,000 to 99,000.")
-    assert open_names(question, found) == lacking
-
-
-@pytest.mark.parametrize(
-    ("question", "lacking"),
-    [
-        ("Which release do we need before v3, on some old 2.x?", ()),
-        ("What changed in v2.20.x?", ()),
-        ("What changed in 4.x?", ("4.x",)),
-    ],
-)
-def test_any_release_of_a_line_is_one_that_the_documents_have(question: str, lacking: tuple[str, ...]) -> None:
-    found = library("Upgrading to v3 can only be performed from version 2.20.15: what changed, which release before.")
-    assert open_names(question, found) == lacking

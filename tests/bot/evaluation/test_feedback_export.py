@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.evaluation.document_tests import DocumentTest
-from bot.evaluation.feedback import export_feedback
+from bot.evaluation.document_tests import DocumentTest, export_feedback
 from core.model.answer import Citation, Outcome
 from core.model.conversation import Person, ThreadKey, Turn
 from core.model.knowledge import Document, KnowledgeBase

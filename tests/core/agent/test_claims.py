@@ -3,8 +3,8 @@
 import pytest
 
 from core.agent.verification.claims import UnitKind, claims_in, says_nothing, units_in, verbatim_in
-from core.agent.verification.edit import cited, edit, without_idle_leads
 from core.agent.verification.judge import Judged
+from core.agent.verification.verify import cited, edit, without_idle_leads
 from core.model.answer import Claim, ClaimVerdict, Support
 
 

@@ -23,7 +23,7 @@ from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
 def run() -> Run:
     harness = Harness(limits=within(seconds=0.1))
     asked = Inquiry("trace", "refunds?", harness.key(), ALICE, Audience(), harness.clock.now())
-    return harness.question_service._agent.run(asked, Thread(harness.key()))
+    return harness.question_service.agent.run(asked, Thread(harness.key()))
 
 
 async def never() -> None:
@@ -42,7 +42,7 @@ async def test_what_takes_too_long_is_given_up(run: Run) -> None:
 async def test_what_is_kept_back_for_later_is_not_waited_for() -> None:
     harness = Harness(limits=within(seconds=60.0))
     asked = Inquiry("trace", "refunds?", harness.key(), ALICE, Audience(), harness.clock.now())
-    patient = harness.question_service._agent.run(asked, Thread(harness.key()))
+    patient = harness.question_service.agent.run(asked, Thread(harness.key()))
     async with asyncio.timeout(60):
         with pytest.raises(BudgetExhausted):
             await patient.within(never(), reserve=59.9)

@@ -210,3 +210,12 @@ def test_an_address_that_the_cited_passage_does_not_have_word_for_word_is_gone(a
 def test_the_words_of_a_link_that_are_its_address_are_not_said_twice() -> None:
     text = "See [https://wiki.acme.example/leave](https://wiki.acme.example/leave)."
     assert without_foreign_links(text, _cited()).count("wiki.acme.example") == 1
+
+
+@pytest.mark.parametrize("escaped", [r"\(signed with {}\) and", r"\[signed with {}\] and", r"\*signed with {}\* and"])
+@pytest.mark.parametrize("form", ["[Ed25519]({})", "{}"])
+def test_keeps_the_address_before_an_escaped_mark(escaped: str, form: str) -> None:
+    text = escaped.format(form.format("https://ed25519.cr.example/"))
+    shown = without_foreign_links(text, SourceLinks(cited=addresses_in(text), passages=(text,)))
+    assert REMOVED not in shown
+    assert "`https://ed25519.cr.example/`" in shown

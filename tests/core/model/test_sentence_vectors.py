@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.model.sentence_vectors import NO_SENTENCES, SentenceVectors, cosines_of_nearest
+from core.ports.index import NO_SENTENCES, SentenceVectors, cosines_of_nearest
 
 DIMENSION = 384
 DRAW = np.random.default_rng(7)

@@ -51,7 +51,7 @@ async def test_the_secret_is_kept_nowhere(house: House) -> None:
     token, secret = await house.clients.create("the wiki", BOTH, (), ADA)
     kept = await house.tokens.find(token.id)
     entries = await house.audit.recent()
-    assert secret.split("_", 2)[2] not in repr(kept) + repr(entries) + repr(await house.clients.all())
+    assert secret.split("_", 2)[2] not in repr(kept) + repr(entries) + repr(await house.clients.tokens.all())
 
 
 @pytest.mark.parametrize("wrong", ["", "footnote", "Bearer x", "footnote_AAAA2222_" + "x" * 43, "' OR 1=1"])
@@ -96,7 +96,7 @@ async def test_a_revoked_token_opens_nothing_and_its_grants_are_gone(house: Hous
     with pytest.raises(Unauthenticated, match="revoked"):
         await house.clients.authenticate(secret)
     assert {base.name: base.grants for base in await house.catalog.bases()}["board"] == BOARD
-    assert [one.revoked_at is not None for one in await house.clients.all()] == [True]
+    assert [one.revoked_at is not None for one in await house.clients.tokens.all()] == [True]
 
 
 async def test_making_and_revoking_are_on_record(house: House) -> None:
@@ -130,7 +130,7 @@ async def test_a_token_for_nothing_is_not_made(
 ) -> None:
     with pytest.raises(NotFound):
         await house.clients.create("the wiki", scopes, bases, ADA)
-    assert list(await house.clients.all()) == []
+    assert list(await house.clients.tokens.all()) == []
 
 
 @pytest.mark.parametrize("name", ["../other", "a/b", "", "x" * 65, "a b"])
@@ -148,6 +148,6 @@ async def test_a_base_of_a_connected_source_is_granted_to_no_token(house: House)
     await house.catalog.save_base(KnowledgeBase("wiki", grants=BOARD, connection="wiki"))
     with pytest.raises(Denied, match="connected source"):
         await house.clients.create("the wiki’s bot", BOTH, ("wiki",), ADA)
-    assert await house.clients.all() == []
+    assert await house.clients.tokens.all() == []
     (wiki,) = [base for base in await house.catalog.bases() if base.name == "wiki"]
     assert wiki.grants == BOARD

@@ -786,7 +786,7 @@ async def test_killed_after_a_choice_was_answered_there_is_no_second_answer(room
         await room.settled()
     composed = len(room.harness.script.calls_of("compose"))
     lease = Lease(delivery("press-1", pressed), room.inbox.fences[str(THREAD)])
-    await room.worker()._message_handler.handle(
+    await room.worker().message_handler.handle(
         lease
     )  # it died after the outcome, and before the inbox heard that it is done
     assert len(room.harness.script.calls_of("compose")) == composed
@@ -800,7 +800,7 @@ async def test_workers_that_die_while_the_index_opens_cost_a_question_nothing(ro
     for number in range(MOST_RUNS + 5):
         lease = await room.inbox.take(f"dies-{number}", timedelta(seconds=PATIENCE))
         assert lease is not None
-        dying = asyncio.create_task(room.worker()._message_handler.handle(lease))
+        dying = asyncio.create_task(room.worker().message_handler.handle(lease))
         await room.until_open()
         await asyncio.sleep(0)
         dying.cancel()

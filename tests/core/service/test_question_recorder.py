@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from core.model.answer import Outcome
 from core.model.conversation import Audience
 from core.model.inquiry import Insufficient, Reply
-from core.ports.question_log import LoggedQuestion
+from core.ports.usage import LoggedQuestion
 from tests.core.harness import ALICE, Harness
 
 REFUNDS = "Refunds are paid within 14 days."

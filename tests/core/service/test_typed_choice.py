@@ -49,7 +49,7 @@ NOTHING = checkpoint(CheckpointKind.NOTHING_RELEVANT, Choice("caveats", "Answer 
 
 def choice_of(message: str, where: Checkpoint) -> str | None:
     understood = match_typed_choice(message, where)
-    return understood.choice.id if understood else None
+    return understood.id if understood else None
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ async def test_one_that_ends_its_worker_again_and_again_is_not_tried_for_ever(ro
     for number in range(1, MOST_RUNS + 1):
         lease = await room.inbox.take(f"dies-{number}", timedelta(seconds=PATIENCE))
         assert lease is not None
-        dying = asyncio.create_task(room.worker()._message_handler.handle(lease))
+        dying = asyncio.create_task(room.worker().message_handler.handle(lease))
         async with asyncio.timeout(PATIENCE):
             while len(script.calls_of("understand")) < number:
                 await asyncio.sleep(0.01)

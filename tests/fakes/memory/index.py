@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from core.model.errors import IndexMismatch
 from core.model.knowledge import Passage
-from core.model.sentence_vectors import cosines_of_nearest
 from core.model.text import content_words
-from core.ports.index import DenseAndBm25Hits, PassageVectors, Scope
+from core.ports.index import DenseAndBm25Hits, PassageVectors, Scope, cosines_of_nearest
 
 if TYPE_CHECKING:
     from core.ports.index import Vectors

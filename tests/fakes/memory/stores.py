@@ -23,8 +23,7 @@ from core.ports.job_store import Proposal
 from core.ports.memory import AskedQuestion, Checkpoints, Feedback, FeedbackStore, Memory, ParkedInquiry, ThreadRecord
 from core.ports.message_state import CancelReason
 from core.ports.platform import ChannelSettingsStore
-from core.ports.question_log import LoggedQuestion, QuestionLog
-from core.ports.usage import AnswerCounts, TraceStore, UsageBook, UsageRow
+from core.ports.usage import AnswerCounts, LoggedQuestion, QuestionLog, TraceStore, UsageBook, UsageRow
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ async def sandbox() -> AsyncIterator[Sandbox]:
 
 
 async def reads_on(sandbox: Sandbox) -> bool:
-    return (await sandbox.parse("next.md", b"# Next\n\nStill here.")).title == "Next"
+    return (await sandbox.read("next.md", b"# Next\n\nStill here.")).title == "Next"
 
 
 def encrypted_pdf() -> bytes:
@@ -98,14 +98,14 @@ async def test_a_hostile_file_gets_a_reason_and_the_next_one_is_read(
     sandbox: Sandbox, name: str, make: Callable[[], bytes], reason: str
 ) -> None:
     with pytest.raises(DocumentRejected, match=reason):
-        await sandbox.parse(name, await asyncio.to_thread(make))
+        await sandbox.read(name, await asyncio.to_thread(make))
     assert await reads_on(sandbox)
 
 
 async def test_an_entity_that_names_a_file_of_ours_brings_nothing_of_it(sandbox: Sandbox) -> None:
     declared = b'<?xml version="1.0"?><!DOCTYPE html [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
     outside = declared + b"<html><body>&x; text</body></html>"
-    parsed = await sandbox.parse("a.html", outside)
+    parsed = await sandbox.read("a.html", outside)
     assert "root:" not in parsed.blocks[0].text
 
 
@@ -116,7 +116,7 @@ BUSY = b"**x** _y_ `z`\n\n" * 1_000_000
 async def test_a_file_that_eats_memory_is_stopped() -> None:
     async with Sandbox(workers=1, limits=SandboxLimits(memory=200 * MB)) as sandbox:
         with pytest.raises(DocumentRejected, match=r"memory|crash"):
-            await sandbox.parse("large.md", BUSY)
+            await sandbox.read("large.md", BUSY)
         assert await reads_on(sandbox)
 
 
@@ -124,7 +124,7 @@ async def test_memory_is_watched_where_the_system_does_not_limit_it() -> None:
     limits = SandboxLimits(memory=120 * MB)
     async with Sandbox(workers=1, limits=limits, watch_memory=True, enforce_memory=False) as sandbox:
         with pytest.raises(DocumentRejected, match="more than 120 MB of memory"):
-            await sandbox.parse("large.md", BUSY)
+            await sandbox.read("large.md", BUSY)
         assert await reads_on(sandbox)
 
 
@@ -132,48 +132,41 @@ async def test_a_pdf_that_unpacks_to_a_thousand_times_its_size_is_stopped(sandbo
     bomb = await asyncio.to_thread(hostile.pdf_bomb, 40)
     assert len(bomb) < 200_000
     with pytest.raises(DocumentRejected, match="needs more than 512 MB"):
-        await sandbox.parse("bomb.pdf", bomb)
+        await sandbox.read("bomb.pdf", bomb)
     assert await reads_on(sandbox)
 
 
 async def test_a_file_that_keeps_the_parser_busy_is_stopped_in_time() -> None:
     async with Sandbox(workers=1, limits=SandboxLimits(seconds=1, memory=8_000 * MB)) as sandbox:
         with pytest.raises(DocumentRejected, match="longer than 1 seconds"):
-            await sandbox.parse("busy.md", BUSY)
+            await sandbox.read("busy.md", BUSY)
         assert await reads_on(sandbox)
 
 
 async def test_processor_time_is_limited_too() -> None:
     async with Sandbox(workers=1, limits=SandboxLimits(cpu_seconds=1, memory=8_000 * MB)) as sandbox:
         with pytest.raises(DocumentRejected, match="1 seconds of processor time"):
-            await sandbox.parse("busy.md", BUSY)
+            await sandbox.read("busy.md", BUSY)
 
 
-async def test_a_file_too_large_is_refused_unread(tmp_path: Path) -> None:
-    large = tmp_path / "large.txt"
-    large.write_bytes(b"word " * 1_000)
+async def test_a_file_too_large_is_refused_unread() -> None:
     async with Sandbox(limits=SandboxLimits(input_bytes=1_000)) as sandbox:
         with pytest.raises(DocumentRejected, match="larger than"):
-            await sandbox.parse("large.txt", large)
+            await sandbox.read("large.txt", b"word " * 1_000)
 
 
 async def test_more_text_than_is_indexed_from_one_file_is_refused() -> None:
     async with Sandbox(limits=SandboxLimits(output_bytes=10_000)) as sandbox:
         with pytest.raises(DocumentRejected, match="more than is indexed"):
-            await sandbox.parse("a.txt", b"word " * 10_000)
+            await sandbox.read("a.txt", b"word " * 10_000)
         assert await reads_on(sandbox)
-
-
-async def test_a_missing_file_is_a_reason_too(sandbox: Sandbox, tmp_path: Path) -> None:
-    with pytest.raises(DocumentRejected, match="cannot be opened"):
-        await sandbox.parse("gone.txt", tmp_path / "gone.txt")
 
 
 async def test_a_cancelled_reading_ends_its_worker_and_frees_its_turn() -> None:
     async with Sandbox(workers=1, limits=SandboxLimits(memory=8_000 * MB)) as sandbox:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.6):
-                await sandbox.parse("busy.md", BUSY)
+                await sandbox.read("busy.md", BUSY)
         assert await reads_on(sandbox)
 
 
@@ -181,7 +174,7 @@ async def test_a_worker_is_used_again_and_replaced_after_its_share(sandbox: Sand
     async with Sandbox(workers=1, limits=SandboxLimits(documents=2)) as small:
         pids = []
         for _ in range(3):
-            await small.parse("a.md", b"words")
+            await small.read("a.md", b"words")
             pids.append(small._idle[-1].pid if small._idle else None)
     assert pids[0] is not None
     assert pids[1] is None
@@ -190,7 +183,7 @@ async def test_a_worker_is_used_again_and_replaced_after_its_share(sandbox: Sand
 
 async def test_closing_leaves_no_process_behind() -> None:
     async with Sandbox(workers=1) as sandbox:
-        await sandbox.parse("a.md", b"words")
+        await sandbox.read("a.md", b"words")
         pid = sandbox._idle[0].pid
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
@@ -202,7 +195,7 @@ from adapters.documents.sandbox.pool import Sandbox
 
 async def main():
     sandbox = Sandbox(workers=1)
-    await sandbox.parse("a.md", b"words")
+    await sandbox.read("a.md", b"words")
     os.kill(os.getpid(), signal.SIGKILL)
 
 asyncio.run(main())
@@ -267,6 +260,6 @@ async def test_nothing_blocks_the_event_loop_meanwhile(sandbox: Sandbox) -> None
             ticks += 1
 
     ticking = asyncio.create_task(tick())
-    await sandbox.parse("a.csv", b"name,value\n" + b"row,1\n" * 50_000)
+    await sandbox.read("a.csv", b"name,value\n" + b"row,1\n" * 50_000)
     ticking.cancel()
     assert ticks > 3

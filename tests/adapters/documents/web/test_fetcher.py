@@ -138,7 +138,8 @@ async def test_a_file_arrives_with_what_is_needed_to_ask_again() -> None:
         )
 
     network = docs()
-    async with serving(handler) as port, network.fetcher(inside(port)) as fetcher:
+    async with serving(handler) as port:
+        fetcher = network.fetcher(inside(port))
         first = await fetcher.fetch(f"http://docs.test:{port}/a/guide.md?x=1#part")
         again = await fetcher.fetch(first.url, etag=first.etag, last_modified=first.last_modified)
     assert (first.data, first.media_type, first.file_name) == (b"# Guide", "text/markdown", "guide.md")

@@ -11,7 +11,7 @@ from core.model.conversation import Person, ThreadKey
 from core.model.knowledge import Document, KnowledgeBase
 from core.ports.index import Encoder
 from core.ports.memory import Feedback
-from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionVector
+from core.ports.usage import DocumentReference, LoggedQuestion, QuestionVector
 from core.service.gaps.analysis import GapAnalysis, Reader
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.stores import InProcessCatalog, InProcessFeedbackStore, InProcessQuestionLog, InProcessState

@@ -9,9 +9,9 @@ from core.model.answer import Outcome
 from core.model.conversation import Person
 from core.model.errors import NotFound
 from core.model.knowledge import KnowledgeBase
-from core.ports.question_log import QuestionVector
+from core.ports.usage import QuestionVector
 from core.service.gaps.analysis import Reader
-from core.service.gaps.overview import GapOverview
+from core.service.gaps.digest import GapOverview
 from core.service.gaps.report import GapReason, GapReport, Trend
 from tests.core.service.gaps.planted import BOARD, EVERYTHING, HANDBOOK, House
 from tests.fakes.memory.encoder import HashingEncoder

@@ -13,8 +13,7 @@ from core.model.document_content import Conversation, TranscriptMessage
 from core.model.errors import Denied, DocumentRejected, NotFound
 from core.model.json_codec import from_json, to_json
 from core.service.gaps.drafts import Draft, GapDrafts
-from core.service.gaps.export import as_csv
-from core.service.gaps.report import Gap, GapReport
+from core.service.gaps.report import Gap, GapReport, as_csv
 from tests.core.service.gaps.planted import EVERYTHING, House
 from tests.core.service.kb.knowledge_room import RecordedPlatform
 from tests.fakes.memory.encoder import HashingEncoder

@@ -7,8 +7,7 @@ import pytest
 
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from core.model.json_codec import to_json
-from core.service.gaps.export import as_csv
-from core.service.gaps.report import Gap, GapReport
+from core.service.gaps.report import Gap, GapReport, as_csv
 from tests.core.service.gaps.planted import CANARY, EVERYTHING, Planted, lived_in, planted
 
 pytestmark = pytest.mark.live

@@ -266,14 +266,14 @@ class Room:
                 self.blobs,
                 WebCrawler(self.site),
                 capabilities,
-                0,
                 self.originals,
                 self.consistency,
                 self.stores,
+                0,
                 self.clock.now,
             ),
             clock=self.clock,
-            sync=self.connections.sync if self.connections is not None else None,
+            connections=self.connections,
         )
 
     def worker(self) -> JobWorker:

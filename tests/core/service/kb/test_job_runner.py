@@ -127,7 +127,7 @@ async def test_a_long_job_lets_another_persons_go_first_after_a_while(room: Room
     lease = await room.inbox.take("w", timedelta())
     assert lease is not None
     assert lease.delivery.body == long.id
-    worker._runner = _Impatient(runner)  # type: ignore[assignment]
+    worker.runner = _Impatient(runner)  # type: ignore[assignment]
     await worker.handle(lease)
     await room.inbox.complete(lease)
     following = await room.inbox.take("w", timedelta())

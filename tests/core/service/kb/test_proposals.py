@@ -12,7 +12,7 @@ from core.model.jobs import JobState
 from core.model.knowledge import KnowledgeBase
 from core.ports.index import Scope
 from core.ports.job_store import Proposal
-from core.ports.question_log import LoggedQuestion
+from core.ports.usage import LoggedQuestion
 from core.service.kb.commands import KbVerb
 from core.service.kb.results import (
     BaseList,

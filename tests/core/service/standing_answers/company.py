@@ -157,7 +157,7 @@ class Company:
 
     def check(self) -> AnswerCheck:
         """What asks again."""
-        deps = self.harness.question_service._agent._deps
+        deps = self.harness.question_service.agent._deps
         return AnswerCheck(Agent(deps), self.harness.catalog, self.harness.index, self.clock)
 
     def process(self) -> StandingAnswers:

@@ -11,7 +11,7 @@ from core.model.conversation import Person, Thread
 from core.model.errors import Denied, PlatformUnavailable
 from core.model.inquiry import DailyLimits, Inquiry
 from core.ports.usage import DailyBudget
-from core.service.standing_answers.records import FollowedRecord, MutedNotices, toggle_notices
+from core.service.standing_answers.checks import FollowedRecord, MutedNotices, toggle_notices
 from core.service.standing_answers.service import MOST_CHECKED
 from tests.core.harness import ALICE, BOB
 from tests.core.service.standing_answers.company import FOURTEEN, QUESTION, THIRTY, Company, Killed
