@@ -1,5 +1,6 @@
 """The sample set, measured through the real index and the real agent, must not get worse."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -13,15 +14,19 @@ from research.evaluation.dataset_loader import read
 from research.evaluation.report_page import page
 from research.evaluation.runner import measure
 from tests.live.conftest import settings_for
+from tests.sample_home import sample_vectors
 
 pytestmark = pytest.mark.live
 
 
-async def test_nothing_measured_on_the_sample_set_fell_below_its_baseline(tmp_path: Path) -> None:
+async def test_nothing_measured_on_the_sample_set_fell_below_its_baseline(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, worker_id: str
+) -> None:
     folder = SAMPLES / "eval"
     samples = read(folder, None)
+    vectors = await asyncio.to_thread(sample_vectors, tmp_path_factory, worker_id)
     async with open_temporary(settings_for(tmp_path)) as footnote:
-        await fill(footnote, samples, tmp_path / "vectors")
+        await fill(footnote, samples, vectors)
         measured = await measure(footnote, samples, ("bm25", "dense", "hybrid", "agent"))
     assert not worse_than(folder / "baseline.json", [measured])
     shown = page([measured])

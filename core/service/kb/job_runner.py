@@ -319,7 +319,7 @@ class JobRunner:
     async def _check_kept(self, run: _Run, item: JobItem) -> None:
         """Raise NotFound if a person's answer that is refreshed was deleted, as when that person was forgotten."""
         refreshes = run.job.kind is JobKind.REFRESH and is_answer(item.source)
-        if refreshes and await self._catalog.document(document_id_of(run.job.base, item.source)) is None:
+        if refreshes and await self.catalog.document(document_id_of(run.job.base, item.source)) is None:
             raise NotFound("It was deleted while it was read again.")
 
     async def _check_publishable(self, run: _Run, item: JobItem) -> None:
@@ -327,14 +327,9 @@ class JobRunner:
         await run.guard()
         try:
             await self._check_base(run, item)
-<<<<<<< HEAD
-        except (JobCancelled, Denied):
-            await self.ingestor.tidy(run.job.base, item.source)
-=======
             await self._check_kept(run, item)
         except (JobCancelled, Denied, NotFound):
-            await self._ingestor.tidy(run.job.base, item.source)
->>>>>>> faults
+            await self.ingestor.tidy(run.job.base, item.source)
             raise
 
     async def _run_cancellable(self, run: _Run, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
