@@ -73,12 +73,14 @@ log = structlog.get_logger(__name__)
 class DiscordPlatform:
     """One application on Discord.
 
-    ``parse`` turns an attached file into text. ``kb`` manages knowledge; None disables ``/kb`` and *Add to knowledge
-    base*. ``allowed_bots`` are names or ids of bots that may ask in channels. ``dev_guild`` is the only server to
-    register commands in during development. ``api_url`` (with its version) and ``gateway_url`` name a proxy or a
-    compatible server. ``gateway_lease`` is the lease for the gateway connection, which one process has at a time.
-    ``now`` is the clock of the jobs, in seconds since the epoch.
+    ``parse`` turns an attached file into text. ``kb`` manages knowledge. ``allowed_bots`` are names or ids of bots that
+    may ask in channels. ``dev_guild`` is the only server to register commands in during development. ``api_url`` (with
+    its version) and ``gateway_url`` name a proxy or a compatible server. ``gateway_lease`` is the lease for the gateway
+    connection, which one process has at a time. ``now`` is the clock of the jobs, in seconds since the epoch.
     """
+
+    name = PLATFORM
+    question_state = DiscordQuestionState
 
     def __init__(
         self,
@@ -88,19 +90,19 @@ class DiscordPlatform:
         message_states: MessageStateStore,
         user_actions: UserActions,
         parse: Parse,
-        kb: KnowledgeService | None = None,
+        kb: KnowledgeService,
+        gateway_lease: LeaderLease,
         dev_guild: str | None = None,
         allowed_bots: Collection[str] = (),
         api_url: str | None = None,
         gateway_url: str | None = None,
-        gateway_lease: LeaderLease | None = None,
         manners: Manners = MANNERS,
         pacing_limits: PacingLimits = LIMITS,
         now: Callable[[], float] = time.time,
     ) -> None:
         configure_endpoints(api_url, gateway_url)
         self._parse = parse
-        self._connection = GatewayConnection(self._new_client, token, gateway_lease or LeaderLease())
+        self._connection = GatewayConnection(self._new_client, token, gateway_lease)
         self._identify_limiter = IdentifyLimiter(message_states)
         self._ordered_queue = OrderedQueue(inbox)
         app = DiscordApplication.new(
@@ -127,13 +129,8 @@ class DiscordPlatform:
             look_again=self._look_back.look_again,
             allowed_bots=allowed_bots,
         )
-        group = KbGroup(kb, app, self._cards) if kb is not None else None
+        group = KbGroup(kb, app, self._cards)
         self._interactions = Interactions(app, self._ordered_queue, group, dev_guild)
-
-    @property
-    def name(self) -> str:
-        """``discord``."""
-        return PLATFORM
 
     def client(self) -> FootnoteClient:
         """Return the connected client. Raises PlatformUnavailable before the first connection."""
@@ -227,11 +224,6 @@ class DiscordPlatform:
         self._connection.mark_serving()
 
     # --- core.ports.platform.Platform
-
-    @property
-    def question_state(self) -> type[DiscordQuestionState]:
-        """Return the type of the state that is stored for a question."""
-        return DiscordQuestionState
 
     def answer_view(
         self, incoming: Incoming, message_state: MessageState[DiscordQuestionState], trace_id: str

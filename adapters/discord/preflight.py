@@ -99,7 +99,8 @@ async def preflight(
     client = discord.Client(intents=intents(content=False), allowed_mentions=NOBODY)
     try:
         await log_in(client, token, CHECK_SECONDS)
-        return [_token(client), _content(client, reading), *await _servers(client, roles)]
+        token_check = PlatformCheck("Discord token", ok=True, detail=f"logged in as {client.user}")
+        return [token_check, _content(client, reading), *await _servers(client, roles)]
     except PlatformUnavailable as error:
         return [PlatformCheck("Discord", False, error.args[0], error.remedy or "")]
     except FootnoteError as error:
@@ -115,20 +116,15 @@ async def sessions_check(message_states: MessageStateStore) -> PlatformCheck:
     return PlatformCheck(SESSIONS, ok=True, detail="a start connects at once")
 
 
-def _token(client: discord.Client) -> PlatformCheck:
-    return PlatformCheck("Discord token", ok=True, detail=f"logged in as {client.user}")
-
-
 def _content(client: discord.Client, reading: int) -> PlatformCheck:
     """Check whether we can read messages that do not mention us. ``reading`` counts the places that need it."""
-    name = CONTENT
     if reads_content(client):
-        return PlatformCheck(name, ok=True, detail="message content is on")
+        return PlatformCheck(CONTENT, ok=True, detail="message content is on")
     detail = "message content is off: follow-ups that do not mention me cannot be read"
     if reading:
         places = "one place" if reading == 1 else f"{reading} places"
         detail += f", nor new posts and questions, which {places} are set up to have answered"
-    return PlatformCheck(name, ok=False, detail=detail, remedy=NO_CONTENT_REMEDY, fatal=False)
+    return PlatformCheck(CONTENT, ok=False, detail=detail, remedy=NO_CONTENT_REMEDY, fatal=False)
 
 
 async def _servers(client: discord.Client, handoffs: frozenset[int]) -> list[PlatformCheck]:

@@ -5,9 +5,7 @@ acknowledged, and an HTTP request that is answered with 503.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import structlog
 from aiohttp import web
@@ -42,53 +40,40 @@ PATH = "/slack/events"  # of events, interactions and commands in HTTP mode; the
 log = structlog.get_logger(__name__)
 
 
-class Registers(Protocol):
-    """A group of listeners."""
-
-    def register(self, app: AsyncApp) -> None:
-        """Register each listener with the app."""
-
-
 @dataclass(frozen=True, slots=True)
 class SlackListeners:
-    """All listeners of one workspace. Those for ``knowledge`` and ``gaps`` are missing if these are None."""
+    """All listeners of one workspace."""
 
     workspace: SlackWorkspace
     event_listener: EventListener
     background: BackgroundTasks
-    knowledge: SlackKnowledge | None = None
-    gaps: GapOverview | None = None
+    knowledge: SlackKnowledge
+    gaps: GapOverview
 
     def register(self, app: AsyncApp) -> None:
         """Register all listeners. Acknowledge any other action or view, or Slack shows a warning."""
-        for listeners in self._groups():
-            listeners.register(app)
-        app.action(re.compile(".*"))(_acknowledge)
-        app.view(re.compile(".*"))(_acknowledge)
-
-    def _groups(self) -> Iterator[Registers]:
         workspace, events, knowledge = self.workspace, self.event_listener, self.knowledge
         settings_form = ChannelSettingsForm(workspace)
         home_tab = HomeTab(workspace, settings_form, knowledge, self.gaps)
-        yield EventMiddleware(workspace.directory, events, home_tab, workspace.messages, self.background)
-        yield CheckpointListeners(workspace)
-        yield AnswerButtonListeners(workspace, events, knowledge)
-        yield CommandListeners(workspace, settings_form, has_knowledge=knowledge is not None)
-        yield settings_form
-        yield ShortcutListeners(workspace, events, knowledge)
-        yield home_tab
-        if knowledge is not None:
-            yield KnowledgeListeners(workspace, knowledge, home_tab)
+        EventMiddleware(workspace, events, home_tab, self.background).register(app)
+        CheckpointListeners(workspace).register(app)
+        AnswerButtonListeners(workspace, events, knowledge).register(app)
+        CommandListeners(workspace, settings_form).register(app)
+        settings_form.register(app)
+        ShortcutListeners(workspace, events, knowledge).register(app)
+        home_tab.register(app)
+        KnowledgeListeners(workspace, knowledge, home_tab).register(app)
+        app.action(re.compile(".*"))(_acknowledge)
+        app.view(re.compile(".*"))(_acknowledge)
 
 
 async def _acknowledge(ack: Ack) -> None:
     await ack()
 
 
-def build_app(
-    workspace: SlackWorkspace, listeners: Registers, *, bot_token: str, signing_secret: str | None
-) -> AsyncApp:
+def build_app(listeners: SlackListeners, *, bot_token: str, signing_secret: str | None) -> AsyncApp:
     """Build Bolt's app for one workspace, on a running event loop. A signing secret turns on request verification."""
+    workspace = listeners.workspace
 
     async def authorize() -> AuthorizeResult:  # must be a plain function: Bolt inspects its argument names
         us = await workspace.directory.identity()

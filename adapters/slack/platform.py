@@ -28,8 +28,7 @@ from adapters.slack.outbound import blocks
 from adapters.slack.outbound.answer_records import SlackQuestionState
 from adapters.slack.outbound.answer_renderer import SlackMessage
 from adapters.slack.outbound.answer_view import slack_answer_view
-from adapters.slack.outbound.messages import SlackAnnouncements, SlackOffers
-from adapters.slack.outbound.notices import SlackNotices
+from adapters.slack.outbound.notices import SlackAnnouncements, SlackNotices, SlackOffers
 from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
@@ -70,6 +69,9 @@ log = structlog.get_logger(__name__)
 class SlackPlatform:
     """``core.ports.platform.Platform`` for one workspace. It closes its connections on exit."""
 
+    name = PLATFORM
+    question_state = SlackQuestionState
+
     def __init__(
         self,
         *,
@@ -80,11 +82,11 @@ class SlackPlatform:
         message_states: MessageStateStore,
         user_actions: UserActions,
         parse: Parse,
+        kb: KnowledgeService,
+        gaps: GapOverview,
         api_url: str | None = None,
         admin_users: Iterable[str] = (),
         allowed_bots: Iterable[str] = (),
-        kb: KnowledgeService | None = None,
-        gaps: GapOverview | None = None,
         listens: bool = True,
         pacing_limits: PacingLimits = LIMITS,
     ) -> None:
@@ -93,13 +95,14 @@ class SlackPlatform:
         With ``listens`` False, the platform answers what another process received. It calls Slack, but Slack does not
         call it.
         """
-        _check_listening(listens, app_token, signing_secret)
+        if listens and not app_token and not signing_secret:
+            raise ConfigurationError(CANNOT_LISTEN, remedy="footnote manifest slack says where they come from.")
         self.workspace = SlackWorkspace.connect(bot_token, api_url, admin_users, user_actions, message_states)
         self._context = ThreadContext(self.workspace.web, self.workspace.directory, parse)
         places = BackfillPlaces(message_states, PLATFORM)
-        event_listener = _event_listener(self.workspace, inbox, places, allowed_bots)
+        event_listener = EventListener(self.workspace, inbox, places, allowed_bots)
         self._look_back = LookBack(self.workspace.web, event_listener, places, self.tell)
-        self._knowledge = SlackKnowledge(self.workspace, kb) if kb is not None else None
+        self._knowledge = SlackKnowledge(self.workspace, kb)
         self._background = BackgroundTasks()
         self._listeners = SlackListeners(self.workspace, event_listener, self._background, self._knowledge, gaps)
         self._listens = listens
@@ -114,15 +117,12 @@ class SlackPlatform:
     # --- connection
 
     async def __aenter__(self) -> Self:
-        self._app = build_app(
-            self.workspace, self._listeners, bot_token=self._bot_token, signing_secret=self._signing_secret
-        )
+        self._app = build_app(self._listeners, bot_token=self._bot_token, signing_secret=self._signing_secret)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._background.close()
-        if self._knowledge is not None:
-            await self._knowledge.cards.close()
+        await self._knowledge.cards.close()
         await self.workspace.web.close()
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -132,8 +132,7 @@ class SlackPlatform:
             if self._listens:
                 us = await self.workspace.directory.identity()
                 self._background.start(self._look_back.keep_up(self._connections, us.team, stop))
-            if self._knowledge is not None:
-                self._background.start(look_after(self._knowledge.cards, stop))
+            self._background.start(look_after(self._knowledge.cards, stop))
             if self._socket is not None:
                 await self._socket.run(stop)
         await stop.wait()
@@ -195,24 +194,12 @@ class SlackPlatform:
 
     def capabilities(self) -> PlatformCapabilities:
         """Return the capabilities that jobs and announcements need."""
-        capabilities = self._knowledge.capabilities() if self._knowledge is not None else PlatformCapabilities()
         workspace = self.workspace
-        announcements = SlackAnnouncements(workspace.web, workspace.directory, workspace.access, workspace.messages)
-        notices = SlackNotices(workspace.directory, workspace.access, workspace.messages)
-        offers = SlackOffers(workspace.messages)
-        return replace(capabilities, announcements=announcements, offers=offers, notices=notices)
+        announcements, offers = SlackAnnouncements(workspace), SlackOffers(workspace)
+        notices = SlackNotices(workspace)
+        return replace(self._knowledge.capabilities(), announcements=announcements, offers=offers, notices=notices)
 
     # --- core.ports.platform.Platform
-
-    @property
-    def name(self) -> str:
-        """Its name in thread keys."""
-        return PLATFORM
-
-    @property
-    def question_state(self) -> type[SlackQuestionState]:
-        """The state that it keeps for a question."""
-        return SlackQuestionState
 
     def answer_view(
         self, incoming: Incoming, message_state: MessageState[SlackQuestionState], trace_id: str
@@ -283,23 +270,3 @@ class SlackPlatform:
         self, message: IncomingMessage, message_state: MessageState[SlackQuestionState], trace_id: str = ""
     ) -> AnswerDelivery[SlackMessage]:
         return slack_answer_view(self.workspace, message, message_state, trace_id, self._pacing_limits)
-
-
-def _check_listening(listens: bool, app_token: str | None, signing_secret: str | None) -> None:
-    if listens and not app_token and not signing_secret:
-        raise ConfigurationError(CANNOT_LISTEN, remedy="footnote manifest slack says where they come from.")
-
-
-def _event_listener(
-    workspace: SlackWorkspace, inbox: Inbox, places: BackfillPlaces, allowed_bots: Iterable[str]
-) -> EventListener:
-    return EventListener(
-        directory=workspace.directory,
-        inbox=inbox,
-        message_states=workspace.message_states,
-        places=places,
-        stop=workspace.stop,
-        settings=workspace.settings,
-        move=workspace.user_actions.settings.move,
-        allowed_bots=frozenset(allowed_bots),
-    )

@@ -62,14 +62,13 @@ async def _bot_token(web: WebClient) -> tuple[PlatformCheck, frozenset[str] | No
     """Return the check of the token, and its scopes or None if it was refused."""
     try:
         us = await web.call_once("auth.test")
-        granted = await web.granted_scopes()
     except RequestRefused as refusal:
         remedy = "Set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…) under OAuth & Permissions."
         return PlatformCheck("Slack bot token", False, f"refused: {refusal.error}", remedy), None
     except PlatformUnavailable as error:
         remedy = error.remedy or "Check the network, or SLACK_API_URL."
         return PlatformCheck("Slack", False, error.args[0], remedy), None
-    return PlatformCheck("Slack bot token", True, f"{us.get('user')} in {us.get('team')}"), granted
+    return PlatformCheck("Slack bot token", True, f"{us.get('user')} in {us.get('team')}"), web.granted
 
 
 def _scopes(granted: frozenset[str]) -> PlatformCheck:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import discord
@@ -71,15 +72,9 @@ class _Names:
 def parse_slack(case: dict[str, Any], lines: Sequence[Line], number: int) -> IncomingMessage | None:
     """Return a line as Slack's event."""
     line, place = lines[number], case["place"]
-    listener = EventListener(
-        directory=_Names(),  # type: ignore[arg-type]
-        inbox=None,  # type: ignore[arg-type]
-        message_states=None,  # type: ignore[arg-type]
-        places=None,  # type: ignore[arg-type]
-        stop=None,  # type: ignore[arg-type]
-        settings=None,  # type: ignore[arg-type]
-        move=None,  # type: ignore[arg-type]
-    )
+    workspace: Any = SimpleNamespace(directory=_Names())
+    nobody: Any = None
+    listener = EventListener(workspace, nobody, nobody)
     root = 0 if place in ("thread", "forum") else number
     event: dict[str, object] = {
         "type": "message",

@@ -14,6 +14,8 @@ from core.ports.inbox import Inbox
 from core.ports.memory import Checkpoints
 from core.ports.message_state import MessageStateStore
 from core.service.actions.user_actions import UserActions
+from core.service.leases import LeaderLease
+from tests.core.service.kb.knowledge_room import Room
 from tests.e2e.driver import Running, Seen
 from tests.fakes.discord import FakeDiscord, Interaction, Message, Modal, Person
 
@@ -41,6 +43,7 @@ class DiscordDriver:
         user_actions: UserActions,
         **more: Any,
     ) -> AsyncIterator[Running]:
+        given: dict[str, Any] = {"kb": Room().kb_service, "gateway_lease": LeaderLease(), **more}
         platform = DiscordPlatform(
             token=self.discord.token,
             api_url=self.discord.api_url,
@@ -49,7 +52,7 @@ class DiscordDriver:
             inbox=inbox,
             message_states=message_states,
             user_actions=user_actions,
-            **more,
+            **given,
         )
         async with platform:
             yield platform

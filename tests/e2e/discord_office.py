@@ -17,9 +17,11 @@ from core.service.actions.user_actions import MemoryControls, UserActions
 from core.service.delivery.pacing import PacingLimits
 from core.service.disputes.decisions import DisputeReports
 from core.service.kb.service import KnowledgeService
+from core.service.leases import LeaderLease
 from core.service.message_handler import MessageHandler
 from core.service.workers import Worker
 from tests.core.harness import Harness
+from tests.core.service.kb.knowledge_room import Room
 from tests.e2e.discord_library import Library
 from tests.e2e.work_count import WorkCount
 from tests.fakes.discord import FakeDiscord
@@ -70,7 +72,7 @@ class Office:
         self.library = Library(self.harness, self.audit) if library else None
         own = InProcessProposalStore(self.harness.state)
         self.proposal_store = self.library.proposal_store if self.library is not None else own
-        self.kb = self.library.kb_service if self.library is not None else kb
+        self.kb = self.library.kb_service if self.library is not None else kb or Room().kb_service
         self.allowed_bots = allowed_bots
         self.dev_guild = str(discord.guild_id) if dev_guild else None
         self.platform: DiscordPlatform = self._platform()
@@ -98,6 +100,7 @@ class Office:
             parse=parse,
             dev_guild=self.dev_guild,
             kb=self.kb,
+            gateway_lease=LeaderLease(),
             allowed_bots=self.allowed_bots,
             api_url=self.discord.api_url,
             gateway_url=self.discord.gateway_url,

@@ -16,6 +16,7 @@ from core.ports.inbox import Inbox
 from core.ports.memory import Checkpoints
 from core.ports.message_state import MessageStateStore
 from core.service.actions.user_actions import UserActions
+from tests.core.service.kb.knowledge_room import Room
 from tests.e2e.driver import Running, Seen
 from tests.fakes.slack import FakeSlack, Message
 
@@ -42,6 +43,7 @@ class SlackDriver:
         **more: Any,
     ) -> AsyncIterator[Running]:
         socket = self.road == "socket"
+        given: dict[str, Any] = {"kb": Room().kb_service, "gaps": None, **more}
         platform = SlackPlatform(
             bot_token=self.slack.bot_token,
             app_token=self.slack.app_token if socket else None,
@@ -50,7 +52,7 @@ class SlackDriver:
             inbox=inbox,
             message_states=message_states,
             user_actions=user_actions,
-            **more,
+            **given,
         )
         async with platform:
             app = web.Application()

@@ -257,7 +257,7 @@ async def test_commands_are_registered_once_and_again_only_when_they_change(disc
     async with office.open():
         pass
     assert [(sync.guild_id, sync.names) for sync in discord.commands.syncs] == [
-        (None, ("ask", "footnote", "Answer this"))
+        (None, ("ask", "footnote", "kb", "Answer this", "Add to knowledge base"))
     ]
 
 
@@ -269,7 +269,7 @@ async def test_commands_are_registered_in_one_server_or_everywhere_and_never_in_
         async with office.open():
             registered = await _registered(discord, guild)
         places.append(registered)
-    names = ["Answer this", "ask", "footnote"]
+    names = ["Add to knowledge base", "Answer this", "ask", "footnote", "kb"]
     assert places == [(names, []), ([], names), (names, []), (names, [])]
     here = discord.guild_id
     assert [one.guild_id for one in discord.commands.syncs] == [None, here, None, None, here]

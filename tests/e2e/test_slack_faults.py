@@ -267,13 +267,6 @@ async def test_the_shortcut_answers_somebody_elses_message(slack: FakeSlack, bot
     assert slack.violations == []
 
 
-async def test_adding_to_the_knowledge_says_when_it_is_not_there(slack: FakeSlack, bot: Bot) -> None:
-    said = await slack.person("bob").says("Refunds take 30 days since May.", "general")
-    await slack.person("alice").shortcut("footnote_add_to_knowledge", said)
-    assert "not available" in (await slack.person("alice").next_private()).markdown
-    assert slack.violations == []
-
-
 async def test_ask_a_person_calls_the_channels_group_once(slack: FakeSlack, bot: Bot) -> None:
     group = slack.usergroup("helpdesk", ["bob"])
     slack.allow_pings_of(group)

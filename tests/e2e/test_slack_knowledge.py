@@ -696,7 +696,7 @@ class TestCards:
             await slack.until(lambda: "1 added" in card.markdown, what="the end")
             await slack.until(lambda: not left(room), what="nothing left to tell")
             told = len(slack.calls_of("chat.update"))
-            await room.platforms[-1]._knowledge.cards.finish()  # type: ignore[union-attr]
+            await room.platforms[-1]._knowledge.cards.finish()
             assert len(slack.calls_of("chat.update")) == told
         assert card.buttons() == []
         assert len(slack.visible(slack.person("ada").dm)) == 1

@@ -201,7 +201,7 @@ async def _addresses(client: discord.Client, target: ReplyTarget, files: Sequenc
     """Look up the current download address of each file, because Discord's addresses expire."""
     if target.file:
         return {file.id: target.file for file in files}
-    if all(_is_address(file.id) for file in files):
+    if all("://" in file.id for file in files):  # these came with a command, not with a message
         return {file.id: file.id for file in files}
     wanted: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)  # by message: each file's id there and here
     for file in files:
@@ -216,8 +216,3 @@ async def _addresses(client: discord.Client, target: ReplyTarget, files: Sequenc
             there = attachments_of(await place.fetch_message(int(message)))
         found |= {ids[str(one.id)]: one.url for one in there if str(one.id) in ids}
     return found
-
-
-def _is_address(file_id: str) -> bool:
-    """Return whether a file id is an address. Such a file came with a command, not with a message."""
-    return "://" in file_id

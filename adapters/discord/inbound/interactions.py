@@ -16,7 +16,7 @@ from adapters.discord.api.http import LimitedForLong
 from adapters.discord.api.ids import person_of
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_records import AnsweredQuestion, AnswerIndex
+from adapters.discord.outbound.answer_records import AnsweredTrace, AnswerIndex
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.messages import NOBODY
 from adapters.discord.outbound.sanitizer import SanitizedView
@@ -237,7 +237,7 @@ def context_menu(
     return app_commands.ContextMenu(name=name, callback=on_message)
 
 
-async def find_answer(index: AnswerIndex, trace_id: str, gone: str = GONE) -> AnsweredQuestion:
+async def find_answer(index: AnswerIndex, trace_id: str, gone: str = GONE) -> AnsweredTrace:
     """Return where this trace's answer is shown. Raises NotFound with the text ``gone``, and TimeoutError."""
     async with asyncio.timeout(LOOK_UP_SECONDS):
         shown = await index.find(trace_id)

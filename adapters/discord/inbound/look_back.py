@@ -144,13 +144,11 @@ class LookBack:
         self._unread = self._unread | {one: after for one in archived if one not in self._unread}
 
     async def _read_place(self, channel_id: int, after: int) -> None:
-        self._take_in(await self._messages_since(channel_id, after))
-
-    def _take_in(self, missed: Sequence[discord.Message]) -> None:
+        missed = await self._messages_since(channel_id, after)
         for message in missed:
             self._on_message(message)
         if missed:
-            log.info("looked_back", channel=missed[0].channel.id, read=len(missed))
+            log.info("looked_back", channel=channel_id, read=len(missed))
 
     async def _messages_since(self, channel_id: int, after: int) -> list[discord.Message]:
         """Return the messages since, oldest first; none if we may not read there. Raises PlatformUnavailable."""

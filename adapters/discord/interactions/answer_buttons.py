@@ -29,7 +29,7 @@ from adapters.discord.inbound.interactions import (
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_records import AnsweredQuestion, DiscordQuestionState
+from adapters.discord.outbound.answer_records import AnsweredTrace, DiscordQuestionState
 from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import AGAIN, Interaction, correct_button, offer_button
 from adapters.discord.outbound.forms import correction_form, reason_form
@@ -77,9 +77,9 @@ NO_ANSWER = "That field was empty. Press the button again and write the right an
 
 
 class RatingButtons:
-    """Stores ratings, and sends corrections to the knowledge service. Without ``kb``, it asks for no correction."""
+    """Stores ratings, and sends corrections to the knowledge service."""
 
-    def __init__(self, app: DiscordApplication, kb: KbGroup | None) -> None:
+    def __init__(self, app: DiscordApplication, kb: KbGroup) -> None:
         self._app = app
         self._kb = kb
 
@@ -93,25 +93,18 @@ class RatingButtons:
             await respond(interaction.response.send_modal(reason_form(press.trace_id)))
 
     async def submit_reason(self, interaction: Interaction, trace_id: str, reason: str) -> None:
-        """Store why an answer did not help."""
+        """Store why an answer did not help, and offer to take the right answer."""
         shown = await find_answer(self._app.answer_index, trace_id)
         person = person_of(interaction.user)
         await self._app.user_actions.answers.rate(shown.thread, trace_id, person, helpful=False, reason=reason)
-        await self._offer_correction(interaction, trace_id)
-
-    async def _offer_correction(self, interaction: Interaction, trace_id: str) -> None:
-        """Thank the person, and offer to take the right answer."""
-        if self._kb is None:
-            return await tell(interaction, THANKS)
         offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(correct_button(trace_id)))
         await respond(interaction.response.send_message(view=offer, ephemeral=True, allowed_mentions=NOBODY))
-        return None
 
     async def decide_answer(self, interaction: Interaction, action: OfferAction, name: str) -> None:
         """Run the pressed action on a person's answer."""
         answers = self._app.user_actions.person_answers
         async with report_errors(interaction):
-            if answers is None or self._kb is None:
+            if answers is None:
                 raise NotFound(GONE)
             await acknowledge(interaction, alone=True)
             caller = await self._kb.caller(interaction)
@@ -134,20 +127,13 @@ class RatingButtons:
     async def submit_correction(self, interaction: Interaction, trace_id: str, answer: str) -> None:
         """Send the correction to the knowledge service, with the original question and a link to the answer."""
         shown = await find_answer(self._app.answer_index, trace_id)
-        if self._kb is None:
-            return None
         if not answer:
-            return await tell(interaction, NO_ANSWER)
+            raise FootnoteError(NO_ANSWER)
         await acknowledge(interaction, alone=True)
         turn = await self._app.user_actions.answers.read(
             shown.thread, trace_id, await self._app.channel_access.audience_of_interaction(interaction)
         )
-        await self._kb.correct(interaction, turn, answer, await self._link_to(shown))
-        return None
-
-    async def _link_to(self, shown: AnsweredQuestion) -> str | None:
-        """Return a link to an answer that others can see, or None."""
-        return await answer_link(self._app, shown) or None
+        await self._kb.correct(interaction, turn, answer, await answer_link(self._app, shown) or None)
 
 
 class AnswerButtons:
@@ -191,7 +177,7 @@ class AnswerButtons:
                     pass
 
     def _pressed(
-        self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str, action: AnswerButton
+        self, interaction: Interaction, shown: AnsweredTrace, trace_id: str, action: AnswerButton
     ) -> AnswerPress:
         async def place() -> Audience:
             if action is AnswerButton.SHARE:  # ``act`` has not acknowledged the press for sharing, so do it here
@@ -202,7 +188,7 @@ class AnswerButtons:
         return AnswerPress(shown.thread, trace_id, person_of(interaction.user), reader, place)
 
     async def _show_outcome(
-        self, interaction: Interaction, shown: AnsweredQuestion, outcome: PressResult, role: int
+        self, interaction: Interaction, shown: AnsweredTrace, outcome: PressResult, role: int
     ) -> None:
         match outcome:
             case Quotes(question, citations, withheld):
@@ -260,7 +246,7 @@ class AnswerButtons:
             muted = await toggle_notices(self._app.message_states, person_of(interaction.user))
             await tell(interaction, MUTED if muted else UNMUTED)
 
-    async def _role_to_call(self, interaction: Interaction, shown: AnsweredQuestion) -> int:
+    async def _role_to_call(self, interaction: Interaction, shown: AnsweredTrace) -> int:
         """Return the place's handoff role. Raises NotFound if there is none that we can mention."""
         role = handoff_role((await self._app.channel_access.settings(shown.thread)).handoff)
         if role is None or interaction.channel_id is None or interaction.guild_id is None:
@@ -269,7 +255,7 @@ class AnswerButtons:
             raise NotFound(NOBODY_TO_CALL, remedy=UNMENTIONABLE)
         return role
 
-    async def _call_role(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn, role: int) -> None:
+    async def _call_role(self, interaction: Interaction, shown: AnsweredTrace, turn: Turn, role: int) -> None:
         assert interaction.channel_id is not None
         link = interaction.message.jump_url if interaction.message is not None else ""
         text = f"{clip(interaction.user.display_name, 60)} would like a person to look at this:"
@@ -279,7 +265,7 @@ class AnswerButtons:
         solved = [offer_button(OfferAction.SOLVED, turn.trace_id)] if heard else []
         await self._app.messages.call_role(spot, role, text, link, key, *solved)
 
-    async def _post_shared(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> None:
+    async def _post_shared(self, interaction: Interaction, shown: AnsweredTrace, turn: Turn) -> None:
         """Post a private answer in the channel."""
         spot = await self._shared_at(interaction, shown, turn)
         if spot is None:
@@ -287,7 +273,7 @@ class AnswerButtons:
         for number, part in enumerate(_shared_views(turn, interaction.user.display_name)):
             await self._app.messages.post(spot, part, nonce(str(shown.thread), turn.trace_id, f"share-{number}"))
 
-    async def _shared_at(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> Spot | None:
+    async def _shared_at(self, interaction: Interaction, shown: AnsweredTrace, turn: Turn) -> Spot | None:
         """Return where a shared answer goes: below the answer, or in a thread on a question asked elsewhere."""
         if not shown.asked_at:
             return Spot(interaction.channel_id, interaction.guild_id) if interaction.channel_id is not None else None

@@ -109,7 +109,7 @@ class AskCommands:
             us = bot_identity(interaction.client, interaction.guild)
             text = plain_question(words_of(message, us))
             if not text and not attachments_of(message):
-                return await tell(interaction, NOTHING_TO_ANSWER)
+                raise NotFound(NOTHING_TO_ANSWER)
             settings = await self._settings_here(interaction)
             if answer_visibility(settings, direct=interaction.guild_id is None) is not AnswerVisibility.ASKER:
                 return await self._answer_for_all(interaction, message, text, settings)

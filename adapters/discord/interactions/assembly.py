@@ -41,7 +41,6 @@ from core.model.inquiry import Choice
 from core.model.person_answers import OfferAction
 from core.ports.memory import ParkedInquiry
 from core.service.actions.presses import AnswerButton
-from core.service.actions.wording import GONE
 
 NO_WORDS = "That field was empty. Press the button again and write a few words."
 
@@ -115,16 +114,16 @@ class Interactions:
     """What a client needs to answer interactions: its commands, and the handlers of buttons and forms."""
 
     def __init__(
-        self, app: DiscordApplication, ordered_queue: OrderedQueue, kb: KbGroup | None, dev_guild: str | None
+        self, app: DiscordApplication, ordered_queue: OrderedQueue, kb: KbGroup, dev_guild: str | None
     ) -> None:
-        """Set up all handlers. Without ``kb``, there is no ``/kb``. ``dev_guild`` is the only server for commands."""
+        """Set up all handlers. ``dev_guild`` is the only server for commands."""
         self._kb = kb
         self._checkpoints = CheckpointButtons(app)
         self._ratings = RatingButtons(app, kb)
         self._settings = ChannelSettingsMenus(app)
         self._answers = AnswerButtons(app, ordered_queue, self._ratings)
         ask, footnote = AskCommands(app, ordered_queue), FootnoteCommands(app, self._settings)
-        commands = [*ask.commands(), footnote.group(), *(kb_commands(kb) if kb is not None else ())]
+        commands = [*ask.commands(), footnote.group(), *kb_commands(kb)]
         self.command_tree = CommandTree(commands, app.user_actions.audit, app.message_states, dev_guild)
 
     async def on_press(self, interaction: Interaction, custom_id: str) -> None:
@@ -146,7 +145,7 @@ class Interactions:
             case ["offer", action, name]:
                 await ratings.decide_answer(interaction, OfferAction(action), name)
             case ["kb", kept]:
-                await (self._kb.on_press(interaction, kept) if self._kb is not None else tell(interaction, GONE))
+                await self._kb.on_press(interaction, kept)
             case [action, trace]:
                 await answers.act(interaction, AnswerButton(action), trace)
 
@@ -168,7 +167,5 @@ class Interactions:
                     await self._ratings.submit_correction(interaction, form.subject, clip(typed, LONGEST_CORRECTION))
                 case FormKind.LANGUAGES | FormKind.CONFIDENCE | FormKind.INSTRUCTIONS | FormKind.LIMITS:
                     await self._settings.submit(interaction, form, words)
-                case FormKind.FILES if self._kb is not None:
-                    await self._kb.add_files(interaction, form.subject, uploaded_files(data))
                 case FormKind.FILES:
-                    await tell(interaction, GONE)
+                    await self._kb.add_files(interaction, form.subject, uploaded_files(data))

@@ -20,6 +20,7 @@ from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.text import markdown, markdown_lines
 from core.model.conversation import ThreadKey
+from core.model.errors import NotFound
 from core.model.principals import channel_principal
 from core.service.actions.wording import THIS_THREAD, ThreadForgotten, explanation_text, outcome_text
 from core.service.help import HELP
@@ -71,11 +72,9 @@ class FootnoteCommands:
             audience = await self._app.channel_access.audience_of_interaction(interaction)
             thread = await self._conversation_of(interaction)
             if thread is None:
-                return await tell(interaction, NOT_ANSWERED)
-            await tell(
-                interaction, markdown(explanation_text(await self._app.user_actions.answers.explain(thread, audience)))
-            )
-        return None
+                raise NotFound(NOT_ANSWERED)
+            explanation = await self._app.user_actions.answers.explain(thread, audience)
+            await tell(interaction, markdown(explanation_text(explanation)))
 
     async def _conversation_of(self, interaction: Interaction) -> ThreadKey | None:
         """Return the conversation that a command refers to: this thread, or the latest one in a channel."""
@@ -96,14 +95,13 @@ class FootnoteCommands:
     async def _set_muted(self, interaction: Interaction, *, muted: bool) -> None:
         async with report_errors(interaction):
             if interaction.guild_id is not None and not isinstance(interaction.channel, discord.Thread):
-                return await tell(interaction, NOT_A_THREAD)
+                raise NotFound(NOT_A_THREAD)
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 thread = await self._conversation_of(interaction)
-                muting = self._app.user_actions.memory.mute(thread, muted=muted) if thread is not None else None
-                named = _name_of(interaction, thread)
-                text = outcome_text(await muting, named) if muting is not None else NOT_A_THREAD
-            await tell(interaction, text, mentions=True)
-        return None
+                if thread is None:
+                    raise NotFound(NOT_A_THREAD)
+                outcome = await self._app.user_actions.memory.mute(thread, muted=muted)
+            await tell(interaction, outcome_text(outcome, _name_of(interaction, thread)), mentions=True)
 
     @app_commands.describe(what="This thread, or everything you asked")
     @app_commands.choices(
@@ -116,12 +114,13 @@ class FootnoteCommands:
         async with report_errors(interaction):
             await acknowledge(interaction, alone=True)
             person = person_of(interaction.user)
+            memory = self._app.user_actions.memory
             if what == "me":
-                return await tell(interaction, outcome_text(await self._app.user_actions.memory.forget_person(person)))
+                return await tell(interaction, outcome_text(await memory.forget_person(person)))
             thread = await self._conversation_of(interaction)
             if thread is None:
-                return await tell(interaction, outcome_text(ThreadForgotten(was_kept=False), "this channel"))
-            outcome = await self._app.user_actions.memory.forget_thread(thread, person, is_admin=is_admin(interaction))
+                raise NotFound(outcome_text(ThreadForgotten(was_kept=False), "this channel"))
+            outcome = await memory.forget_thread(thread, person, is_admin=is_admin(interaction))
             await tell(interaction, outcome_text(outcome, _name_of(interaction, thread)), mentions=True)
         return None
 
@@ -133,10 +132,10 @@ class FootnoteCommands:
         await self._settings.show(interaction, place)
 
 
-def _name_of(interaction: Interaction, thread: ThreadKey | None) -> str:
+def _name_of(interaction: Interaction, thread: ThreadKey) -> str:
     """Name the conversation that a command referred to. A thread outside which the command was given is a link."""
     if interaction.guild_id is None:
         return "this conversation"
-    if thread is None or isinstance(interaction.channel, discord.Thread):
+    if isinstance(interaction.channel, discord.Thread):
         return THIS_THREAD
     return f"<#{thread.thread}>" if thread.thread.isdecimal() else "the questions you asked here privately"

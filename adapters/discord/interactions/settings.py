@@ -18,7 +18,6 @@ from adapters.discord.inbound.interactions import (
     report_errors,
     respond,
     show,
-    tell,
 )
 from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import Interaction, place_menu, role_menu
@@ -45,6 +44,7 @@ from core.model.channel_settings import (
     threshold_name,
 )
 from core.model.conversation import Audience, ThreadKey
+from core.model.errors import FootnoteError
 from core.service.channel_settings import (
     BEHAVIOUR_LABELS,
     CHECKPOINT_LABELS,
@@ -84,7 +84,7 @@ class ChannelSettingsMenus:
             try:
                 chosen = read_menu(menu, values)
             except ValueError:
-                return await tell(interaction, NO_THRESHOLD)
+                raise FootnoteError(NO_THRESHOLD) from None
             if isinstance(chosen, SettingsChange):
                 return await self._change(interaction, int(place_id), chosen)
             policy = (await self._app.channel_access.settings(_key(interaction, place_id))).policy
@@ -98,11 +98,10 @@ class ChannelSettingsMenus:
             try:
                 change = read_typed(form.kind, typed)
             except ValueError:
-                return await tell(interaction, NO_LIMITS if form.kind is FormKind.LIMITS else NO_THRESHOLD)
+                raise FootnoteError(NO_LIMITS if form.kind is FormKind.LIMITS else NO_THRESHOLD) from None
             if form.kind in FILLED_FORMS:
                 change = change.beyond(await self._app.channel_access.settings(_key(interaction, form.subject)))
             await self._change(interaction, int(form.subject), change)
-        return None
 
     async def _change(self, interaction: Interaction, place_id: int, change: SettingsChange) -> None:
         await acknowledge_press(interaction)

@@ -34,6 +34,7 @@ from adapters.discord.outbound.forms import files_form
 from adapters.discord.outbound.sanitizer import Text, choice
 from adapters.discord.outbound.text import clip, markdown_lines
 from core.model.conversation import Turn
+from core.model.errors import DocumentRejected
 from core.model.incoming_events import FileReference, Permissions
 from core.model.records import PERSON
 from core.service.delivery.job_cards import JobCards
@@ -121,10 +122,9 @@ class KbGroup:
         action = await self._find(interaction, kept)
         large = [one.name for one in files if one.size > LARGEST_FILE]
         if large:
-            return await tell(interaction, f"{large[0]} is larger than {LARGEST_FILE // 2**20} MB. Add it in parts.")
+            raise DocumentRejected(f"{large[0]} is larger than {LARGEST_FILE // 2**20} MB. Add it in parts.")
         async with self._kept_commands.use(action) as command:
             await self.run(interaction, replace(command, files=tuple(files)))
-        return None
 
     async def add_conversation(self, interaction: Interaction, base: str) -> None:
         """Add this thread, or the conversations of this channel."""

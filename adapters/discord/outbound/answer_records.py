@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
+from adapters.discord.api.ids import PLATFORM
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import IncomingMessage, ReplyMode
 from core.model.records import PERSON, THREAD, UNSTORED, ChatQuestionState, Record
@@ -28,12 +29,15 @@ class DiscordQuestionState(ChatQuestionState):
     token_of: str = ""  # the id of that press
 
 
+NOWHERE = ThreadKey(PLATFORM, "", "", "")  # the thread of a record that is only looked up
+
+
 @dataclass(frozen=True, kw_only=True)
 class AnsweredTrace(Record, place="discord/trace/{trace}", subject="where"):
     """The question behind a trace. A button names only the trace."""
 
     trace: str
-    thread: ThreadKey | None = field(default=None, metadata=THREAD)
+    thread: ThreadKey = field(default=NOWHERE, metadata=THREAD)
     subject: str = ""  # the question's message
     asker: str = field(default="", metadata=PERSON | {"stored": "asker"})
     private: bool = False
@@ -70,17 +74,6 @@ class LatestConversation(Record, place="discord/last/{place}", subject="where", 
 _ANYBODY = "anybody"
 
 
-@dataclass(frozen=True, slots=True)
-class AnsweredQuestion:
-    """The question behind a trace. ``subject`` is its message's id, ``asker`` its author's qualified id."""
-
-    thread: ThreadKey
-    subject: str
-    asker: str
-    private: bool
-    asked_at: str = ""  # channel/message of the question, if it is answered elsewhere
-
-
 class AnswerIndex:
     """Lookup of conversations by trace and by message. Records last as long as all message state."""
 
@@ -108,12 +101,9 @@ class AnswerIndex:
         found = {one.reader: one.thread for one in every}
         return found.get(person_id) or found.get(_ANYBODY)
 
-    async def find(self, trace_id: str) -> AnsweredQuestion | None:
+    async def find(self, trace_id: str) -> AnsweredTrace | None:
         """Return the question behind a trace, or None if it expired."""
-        kept = await self._message_states.read(AnsweredTrace(trace=trace_id))
-        if kept is None or kept.thread is None:
-            return None
-        return AnsweredQuestion(kept.thread, kept.subject, kept.asker, kept.private, kept.asked_at)
+        return await self._message_states.read(AnsweredTrace(trace=trace_id))
 
     async def keep_message(self, message: str, kind: MessageKind, question: IncomingMessage) -> None:
         """Store which conversation a message belongs to, if its place does not determine that."""

@@ -97,14 +97,12 @@ class DiscordSurface:
 
     async def post(self, place: AnswerPlace, payload: SanitizedView, key: PartKey) -> str:
         """Post a message with a nonce. The nonce includes the message it replaces, so that the two stay distinct."""
-        spot = self._spot(place)
+        spot, kept = self._spot(place), self.message_state.kept
         name = f"{place.channel}/{f'part-{key.number}' if key.number else 'message'}"
         name += (f"/{key.instead_of}" if key.instead_of else "") + ("/plain" if key.plain else "")
-        kept = self.message_state.kept
+        spot = replace(spot, reply_to=None) if key.plain else spot
         with translated():
-            posted = await self.messages.post(
-                spot.without_reply() if key.plain else spot, payload, nonce(str(kept.thread), kept.message, name)
-            )
+            posted = await self.messages.post(spot, payload, nonce(str(kept.thread), kept.message, name))
         return str(posted)
 
     async def edit(

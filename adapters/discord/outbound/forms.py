@@ -102,11 +102,6 @@ class SettingsChange:
     names: frozenset[str]
     chosen: ChosenSettings
 
-    @classmethod
-    def to_defaults(cls) -> Self:
-        """Return a change that resets every setting of the place."""
-        return cls(frozenset(one.name for one in fields(ChosenSettings)), ChosenSettings())
-
     def beyond(self, shown: ChannelSettings) -> Self:
         """Return the change without what the form was filled with: such a setting stays as chosen or as inherited."""
         changed = self.chosen.beyond(shown).to_mapping()
@@ -180,7 +175,7 @@ def _read_other(values: Sequence[str]) -> SettingsChange | FormKind:
         if form in values:
             return form
     if MenuOption.DEFAULTS in values:
-        return SettingsChange.to_defaults()
+        return SettingsChange(frozenset(one.name for one in fields(ChosenSettings)), ChosenSettings())
     chosen = _settings_in(values)
     return SettingsChange(frozenset(chosen.to_mapping()), chosen)
 

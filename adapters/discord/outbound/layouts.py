@@ -56,11 +56,6 @@ def links_of(sources: Sequence[Citation]) -> frozenset[str]:
     return frozenset(filter(None, map(link, addresses)))
 
 
-def text_only(shown: SanitizedView) -> SanitizedView:
-    """Return only the text, for when Discord refuses the rest."""
-    return layout(Text(clip(layout_text(shown), LAYOUT_TEXT_LIMIT), links=shown.links))
-
-
 def progress_layout(
     steps: Mapping[str, Step],
     written: str,
@@ -277,7 +272,9 @@ class DiscordRenderer:
 
     def plain(self, payload: SanitizedView, *, edited: bool) -> SanitizedView | None:
         """Return only the text, as a new message, or None for an edit."""
-        return None if edited else text_only(payload)
+        if edited:
+            return None
+        return layout(Text(clip(layout_text(payload), LAYOUT_TEXT_LIMIT), links=payload.links))
 
 
 def _notices(work: Work, place: AnswerPlace) -> list[str]:

@@ -7,9 +7,9 @@ message. Interactions are answered with their token while it is valid, and later
 import hashlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import discord
 import structlog
@@ -59,10 +59,6 @@ class Spot:
         """Return whether the interaction's token is still valid."""
         return bool(self.token) and time.time() - self.token_from < TOKEN_SECONDS
 
-    def without_reply(self) -> Self:
-        """Return the same place without the reply reference."""
-        return replace(self, reply_to=None)
-
 
 def nonce(thread: str, subject: str, part: str) -> str:
     """Return a nonce that is the same for each post of a part of an answer. Discord allows 25 characters."""
@@ -100,7 +96,7 @@ class Messages:
             raise NotFound("The time for a private answer has passed.", remedy="Ask again, or ask me directly.")
         async with api_call("write in that channel"):
             message = await self._send(spot, shown, key)
-        if _words(message_text(message)) != _words(layout_text(shown)):  # the nonce returned an earlier message
+        if message_text(message).split() != layout_text(shown).split():  # the nonce returned an earlier message
             await self.edit(spot, message.id, shown)
         return message.id
 
@@ -139,7 +135,8 @@ class Messages:
             except (NotFound, Denied) as error:
                 log.info("token_refused", reason=str(error))
             except RequestRefused as error:
-                if not _token_is_bad(error):
+                why = error.__cause__
+                if not (isinstance(why, discord.HTTPException) and why.code == INVALID_TOKEN):
                     raise
             else:
                 return
@@ -286,12 +283,3 @@ def spot_of(target: ReplyTarget, channel: int | None = None) -> Spot:
         token_from=interaction_time(target.message) if response else 0.0,
         private=target.mode is ReplyMode.PRIVATE,
     )
-
-
-def _words(text: str) -> list[str]:
-    return text.split()
-
-
-def _token_is_bad(error: RequestRefused) -> bool:
-    """Return whether Discord refused the interaction's token, whatever its age by our clock."""
-    return isinstance(error.__cause__, discord.HTTPException) and error.__cause__.code == INVALID_TOKEN

@@ -8,7 +8,7 @@ import structlog
 from adapters.discord.api.errors import api_call
 from adapters.discord.api.ids import user_id
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_records import AnsweredQuestion, DiscordQuestionState
+from adapters.discord.outbound.answer_records import AnsweredTrace, DiscordQuestionState
 from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import notice_buttons, offer_button
 from adapters.discord.outbound.messages import Spot, nonce, spot_of
@@ -99,7 +99,7 @@ class DiscordOffers:
             raise Denied("What is said in a private thread is not kept.")
 
 
-async def answer_link(app: DiscordApplication, shown: AnsweredQuestion) -> str:
+async def answer_link(app: DiscordApplication, shown: AnsweredTrace) -> str:
     """Return a link to an answer that others can see, or an empty string."""
     if shown.private or not shown.thread.space:
         return ""

@@ -19,7 +19,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import discord
 from discord import app_commands, ui
 
 from core.model.plain_text import JOINER, defang_invites, defang_schemes, one_line, remove_controls, without_closing
@@ -130,14 +129,10 @@ def _sanitize(part: Any) -> None:
         part.description = label(part.description) if part.description else part.description
     if isinstance(part, ui.Select):
         for option in part.options:
-            _sanitize_option(option)
+            option.label = label(option.label)
+            option.description = label(option.description) if option.description else option.description
     if isinstance(part, ui.Select | ui.RoleSelect | ui.TextInput) and part.placeholder:
         part.placeholder = label(part.placeholder)
-
-
-def _sanitize_option(option: discord.SelectOption) -> None:
-    option.label = label(option.label)
-    option.description = label(option.description) if option.description else option.description
 
 
 def _safe(part: ui.TextDisplay[Any], content: str) -> str:

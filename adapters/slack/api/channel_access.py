@@ -25,8 +25,8 @@ class ChannelAccess:
     """The rights of one workspace. ``admin_users`` are Slack ids that count as admins in addition to Slack's own."""
 
     directory: Directory
+    settings: Callable[[str], Awaitable[ChannelSettings]]  # of a place
     admin_users: frozenset[str] = frozenset()
-    settings: Callable[[str], Awaitable[ChannelSettings]] | None = None  # the settings of a place
 
     async def is_admin(self, user: str) -> bool:
         """Return whether someone is a workspace admin according to Slack, or is listed in SLACK_ADMIN_USERS."""
@@ -70,7 +70,7 @@ class ChannelAccess:
         return found is not None and found.shared
 
     async def _open_bases(self, place: str) -> frozenset[str] | None:
-        settings = await self.settings(place) if self.settings is not None else ChannelSettings()
+        settings = await self.settings(place)
         return (settings.bases or frozenset()) if settings.closed_to_partners else None
 
     async def principals(self, team: str, user: str) -> frozenset[str]:

@@ -100,7 +100,7 @@ class WebClient:
         self._without_retries: AsyncWebClient | None = None
         self._with_retries: AsyncWebClient | None = None
         self._closed = False
-        self._granted: frozenset[str] = frozenset()
+        self.granted: frozenset[str] = frozenset()  # the token's scopes, as ``auth.test`` last reported them
         self._sanitizer = CallSanitizer()
         self.rate_limiter = RateLimiter()
         self.token_refusal = ""  # Slack's latest reason for refusing our token, or empty
@@ -124,13 +124,12 @@ class WebClient:
 
         Raises RequestRefused, OutcomeUnknown, and PlatformUnavailable when the deadline passes.
         """
-        self._open()
-        assert self._with_retries is not None
+        client = self.client
         tries = _ATTEMPTS if _may_repeat(method, arguments) else 1
         async with _deadline(method, CALL_SECONDS):
             for left in reversed(range(tries)):
                 try:
-                    return await self._send(self._with_retries, method, arguments)
+                    return await self._send(client, method, arguments)
                 except OutcomeUnknown:
                     if not left:
                         raise
@@ -180,7 +179,7 @@ class WebClient:
         self.token_refusal = ""
         answer = dict(response.data) if isinstance(response.data, dict) else {}
         if method == "auth.test":
-            self._granted = _scopes_in(response.headers)
+            self.granted = _scopes_in(response.headers)
             self._sanitizer.workspace = str(answer.get("url") or "")
         elif method == "chat.startStream":
             self._sanitizer.remember_stream(str(arguments.get("channel")), str(answer.get("ts")))
@@ -200,11 +199,6 @@ class WebClient:
             raise RequestRefused("response_url", str(error)) from None
         if answer.status_code != 200:
             raise RequestRefused("response_url", str(answer.body)[:MOST_QUOTED])
-
-    async def granted_scopes(self) -> frozenset[str]:
-        """Return the token's scopes as ``auth.test`` reports them. Raises RequestRefused and OutcomeUnknown."""
-        await self.call_once("auth.test")
-        return self._granted
 
     async def download(self, url: str, limit: int, seconds: float = 30.0) -> tuple[str, bytes]:
         """Return the media type and bytes of a private file.

@@ -5,7 +5,7 @@ arrive as ``app_mention`` and as ``message``, each several times. All of them ge
 """
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 from cachetools import LRUCache
 
-from adapters.slack.api.directory import Directory, Identity
+from adapters.slack.api.directory import Identity
 from adapters.slack.api.ids import PLATFORM, person_id
 from adapters.slack.inbound.message_words import (
     file_references,
@@ -25,15 +25,15 @@ from adapters.slack.inbound.message_words import (
     without_marks,
 )
 from adapters.slack.outbound.answer_records import CurrentAnswer, SlackQuestionState, VisibleAnswer
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.answer import OPEN_OUTCOMES
-from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Busy, Denied, FootnoteError, NotFound
 from core.model.incoming_events import OUR_MENTION, FileReference, IncomingMessage, ReplyTarget
 from core.model.message_text import plain_question
 from core.model.principals import channel_principal
 from core.ports.inbox import Inbox
-from core.ports.message_state import KEPT_FOR, CancelReason, MessageStateStore
+from core.ports.message_state import KEPT_FOR, CancelReason
 from core.service.incoming import BackfillPlaces, delivery, take_in_deletion
 from core.service.kb.chat_changes import note_change
 from core.service.message_routing import ANYWHERE, could_be_answered
@@ -60,47 +60,26 @@ class IntakeResult:
 NOTHING = IntakeResult()
 
 
-StopQuestion = Callable[[SlackQuestionState, str], Awaitable[None]]
-"""Stop the work on a question for a user, by Slack id. Raises NotFound and Denied."""
-
-
-MovePlace = Callable[[str, str, str], Awaitable[None]]
-"""Move a place's records to another id: the old id, the new id, and the actor for the audit log."""
-
-
 class EventListener:
     """Turns Slack's events into inbox deliveries."""
 
     def __init__(
         self,
-        *,
-        directory: Directory,
+        workspace: SlackWorkspace,
         inbox: Inbox,
-        message_states: MessageStateStore,
         places: BackfillPlaces,
-        stop: StopQuestion,
-        settings: Callable[[ThreadKey], Awaitable[ChannelSettings]],
-        move: MovePlace,
-        allowed_bots: frozenset[str] = frozenset(),
+        allowed_bots: Iterable[str] = (),
     ) -> None:
-        """Put relevant messages into this inbox.
-
-        ``settings`` returns the settings of a place, and ``move`` changes a place's id. ``allowed_bots`` are names or
-        ids of bots that may ask.
-        """
-        self._stop = stop
-        self._settings = settings
-        self._move = move
-        self._directory = directory
+        """Put relevant messages into this inbox. ``allowed_bots`` are names or ids of bots that may ask."""
+        self._workspace = workspace
         self._inbox = inbox
-        self._message_states = message_states
         self._places = places
         self._edits: LRUCache[str, None] = LRUCache(MOST_EDITS)
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
 
     async def take(self, event: Event, team: str) -> IntakeResult:
         """Process one event. Raises StoreUnavailable if it could not be stored; then it must not be acknowledged."""
-        us = await self._directory.identity()
+        us = await self._workspace.directory.identity()
         kind, subtype = event.get("type"), event.get("subtype")
         if kind in {"app_mention", "message"} and not (event.get("ts") and event.get("channel")):
             log.warning("event_without_place", kind=kind, subtype=subtype, channel=event.get("channel"))
@@ -156,7 +135,7 @@ class EventListener:
             return message
         if not could_be_answered(message, ANYWHERE):
             return None
-        return message if could_be_answered(message, await self._settings(message.thread)) else None
+        return message if could_be_answered(message, await self._workspace.settings(message.thread)) else None
 
     def parse_message(
         self, event: Event, team: str, us: Identity, *, edited: bool = False, unaddressed: bool = False
@@ -210,7 +189,7 @@ class EventListener:
         writer = user or bot
         if not writer or writer == "USLACKBOT":
             return None
-        name = str(profile.get("name") or self._directory.cached_name(writer))
+        name = str(profile.get("name") or self._workspace.directory.cached_name(writer))
         return Person(person_id(team, writer), name)
 
     # --- edits and deletions
@@ -249,7 +228,7 @@ class EventListener:
         If a card is waiting, the edited question replaces it.
         """
         blank = SlackQuestionState(thread=message.thread, message=message.id, asker=message.asker.id)
-        known = await self._message_states.read(blank)
+        known = await self._workspace.message_states.read(blank)
         if known is None and _is_forgotten(message.id):
             return NOTHING
         kept = known or blank
@@ -257,8 +236,8 @@ class EventListener:
             return await self.put(edit, message)  # after its answer, tell the writer how to ask again
         asked = earlier is not None and (earlier.mentions_us or earlier.direct)
         if first_time and kept.edit != edit and (kept.stage or asked):
-            await self._message_states.request_cancel(str(message.thread), message.id, CancelReason.EDITED)
-            await self._message_states.save(replace(kept, edit=edit), was=kept)
+            await self._workspace.message_states.request_cancel(str(message.thread), message.id, CancelReason.EDITED)
+            await self._workspace.message_states.save(replace(kept, edit=edit), was=kept)
         return await self.put(edit, message)
 
     async def _on_delete(self, event: Event, team: str, us: Identity) -> None:
@@ -269,13 +248,13 @@ class EventListener:
             await self._note_change(event, {**before, "ts": ts}, us)
         message = await self._parse_if_relevant({**before, **place}, team, us) if ts else None
         if message is not None:
-            await take_in_deletion(self._message_states, self._inbox, message)
+            await take_in_deletion(self._workspace.message_states, self._inbox, message)
 
     async def _note_change(self, event: Event, message: Event, us: Identity) -> None:
         """Mark the documents that quote this message for another read."""
         ts = str(message["ts"])
         thread = ThreadKey(PLATFORM, us.team, str(event["channel"]), str(message.get("thread_ts") or ts))
-        await note_change(self._message_states, thread, datetime.fromtimestamp(float(ts), UTC), ts)
+        await note_change(self._workspace.message_states, thread, datetime.fromtimestamp(float(ts), UTC), ts)
 
     async def _on_new_channel_id(self, event: Event, team: str, us: Identity) -> None:
         """Move the settings of a private channel, whose id changes when it is shared with another workspace.
@@ -283,7 +262,7 @@ class EventListener:
         https://docs.slack.dev/reference/events/channel_id_changed
         """
         before, after = (channel_principal(PLATFORM, team, str(event[name])) for name in _CHANNEL_IDS)
-        await self._move(before, after, person_id(team, us.user))
+        await self._workspace.user_actions.settings.move(before, after, person_id(team, us.user))
 
     async def _on_stop(self, event: Event, team: str) -> None:
         """Stop what Slack's own stop button names: streams, or only the thread. Permissions equal our button's."""
@@ -291,11 +270,11 @@ class EventListener:
         streams = event.get("streaming_message_ts") or []
         answers: list[VisibleAnswer | CurrentAnswer] = [VisibleAnswer(thread=thread, ts=str(ts)) for ts in streams]
         for answer in answers or (CurrentAnswer(thread=thread),):
-            kept = await self._message_states.read(answer)
+            kept = await self._workspace.message_states.read(answer)
             if kept is not None:
                 question = SlackQuestionState(thread=thread, message=kept.subject)
                 with suppress(NotFound, Denied):  # it has ended, or is somebody else's: that is in the audit log
-                    await self._stop(question, str(event.get("user", "")))
+                    await self._workspace.stop(question, str(event.get("user", "")))
 
 
 def _is_forgotten(ts: str) -> bool:

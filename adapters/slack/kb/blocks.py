@@ -33,11 +33,6 @@ class FilledForm:
     here: bool = False
     base: str = ""
 
-    @property
-    def empty(self) -> bool:
-        """Whether the form names nothing to add."""
-        return not (self.files or self.link or self.here)
-
 
 def paragraphs(lines: Sequence[Line]) -> list[blocks.Block]:
     """Return sections of whole lines within Slack's limit of 3,000 characters; at most MOST_SECTIONS, then CUT."""

@@ -115,8 +115,10 @@ class KbForms:
             return FormResult({"link": FORM_EXPIRED})
         place = ThreadKey(PLATFORM, team, kept.channel, "")
         filled = kb_blocks.read_form(body["view"])
-        if wrong := _wrong(filled):
-            return FormResult({"link": wrong})
+        if not (filled.files or filled.link or filled.here):
+            return FormResult({"link": NOTHING})
+        if filled.link and not is_link(filled.link):
+            return FormResult({"link": NO_LINK})
         caller = await self.workspace.caller(place, user)
         try:
             commands = await self._commands(filled, kept.channel, caller)
@@ -159,10 +161,3 @@ class KbForms:
         """Let the form be submitted again, because the first attempt took too long."""
         if form := form_in(CommandForm, body["view"]).form:
             await self.kept_commands.reopen(form, person_id(*sender_of(body)))
-
-
-def _wrong(filled: kb_blocks.FilledForm) -> str:
-    """Return why a form cannot be submitted, or an empty string."""
-    if filled.empty:
-        return NOTHING
-    return NO_LINK if filled.link and not is_link(filled.link) else ""

@@ -5,7 +5,6 @@ or form does is stored on our side (``KeptCommands``), never read from the paylo
 ``KnowledgeService`` needs of Slack: files, conversations and job cards.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import structlog
@@ -149,10 +148,6 @@ class SlackKnowledge:
             await self._replies.render_outcomes([await self._kb.proposals.propose(conversation, caller)], caller)
         )
 
-    async def keep_form(self, person: str) -> str:
-        """Return the id of a correction form for this person (a qualified id). It can be submitted once."""
-        return await self.kept_commands.keep(SlackKeptCommand(person=person))
-
     async def correct(self, thread: ThreadKey, user: str, trace_id: str, answer: str, shown: str) -> KbResult:
         """Propose the correct answer to this answer's question. ``shown`` is the message that shows the answer."""
         caller = await self._workspace.caller(thread, user)
@@ -167,12 +162,10 @@ class SlackKnowledge:
         )
 
     async def announce(self, result: FormResult, user: str) -> None:
-        """Show what was accepted: a card for each job, and a note where the form was opened."""
-        if result.place is not None and result.results:
-            await self.tell(result.results, result.place, user)
-
-    async def tell(self, results: Sequence[KbResult], thread: ThreadKey, user: str) -> None:
-        """Show results of background work: privately where the person is, or else in their direct message."""
+        """Show what was accepted, privately where the form was opened, or else in the person's direct message."""
+        results, thread = result.results, result.place
+        if thread is None or not results:
+            return
         caller = await self._workspace.caller(thread, user)
         if len(results) == 1:
             shown = await self._replies.render(results[0], caller)

@@ -19,7 +19,7 @@ from adapters.slack.inbound.event_listener import EventListener
 from adapters.slack.inbound.interactions import Ack, Body, Press, sender_of
 from adapters.slack.kb.forms import FORM_EXPIRED, FormResult
 from adapters.slack.kb.knowledge import SlackKnowledge
-from adapters.slack.kb.replies import outcome_text
+from adapters.slack.kb.replies import SlackKeptCommand, outcome_text
 from adapters.slack.listeners.support import form_listener, report_errors, show_in_modal
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.answer_records import SlackQuestionState
@@ -48,7 +48,7 @@ class AnswerButtonListeners:
 
     workspace: SlackWorkspace
     event_listener: EventListener
-    knowledge: SlackKnowledge | None = None
+    knowledge: SlackKnowledge
 
     def register(self, app: AsyncApp) -> None:
         """Register each button by its action id. Ids of suggested questions end in a number."""
@@ -64,7 +64,7 @@ class AnswerButtonListeners:
         app.action(blocks.SHARE)(self._listener(self._done(AnswerButton.SHARE), removes=True))
         app.action(blocks.AGAIN)(self._listener(self._ask_again, removes=True))
         app.action(blocks.FEEDBACK)(self._listener(self._rate))  # both thumbs are one element
-        app.view(views.REASON)(form_listener(self._keep_reason, self._reopen, self._announce, "reason"))
+        app.view(views.REASON)(form_listener(self._keep_reason, self._reopen, self.knowledge.announce, "reason"))
 
     def _listener(
         self, work: Callable[[Press], Awaitable[None]], *, removes: bool = False
@@ -177,8 +177,8 @@ class AnswerButtonListeners:
         name = escape(await self.workspace.directory.name(press.user))
         words = f"{group_call(group)} {name} would like a person to answer: “{escape(turn.question[:1_500])}”"
         call = permit(blocks.section(words), group=group)
-        solved = [blocks.offer_row([OfferAction.SOLVED], press.value)] if self.knowledge is not None else []
-        await self.workspace.messages.post(press.thread, f"{name} would like a person to answer.", [call, *solved])
+        solved = blocks.offer_row([OfferAction.SOLVED], press.value)
+        await self.workspace.messages.post(press.thread, f"{name} would like a person to answer.", [call, solved])
 
     async def _post_shared(self, press: Press, turn: Turn) -> None:
         answer = Answer(turn.outcome, turn.answer, turn.citations)
@@ -214,20 +214,15 @@ class AnswerButtonListeners:
             await self._keep_rating(press.thread, press.user, rating.trace_id, helpful=rating.helpful)
 
     async def _open_form(self, press: Press, trace_id: str) -> None:
-        form = ReasonForm(press.thread.channel, press.thread.thread, trace_id)
-        if self.knowledge is not None:
-            shown = "" if press.ephemeral else press.message_ts
-            form = replace(form, shown=shown, form=await self.knowledge.keep_form(press.person_id))
-        await self.workspace.open_view(press.trigger_id, views.reason(form, correctable=self.knowledge is not None))
-
-    async def _announce(self, result: FormResult, user: str) -> None:
-        if self.knowledge is not None:
-            await self.knowledge.announce(result, user)
+        kept = await self.knowledge.kept_commands.keep(SlackKeptCommand(person=press.person_id))
+        shown = "" if press.ephemeral else press.message_ts
+        form = ReasonForm(press.thread.channel, press.thread.thread, trace_id, shown, kept)
+        await self.workspace.open_view(press.trigger_id, views.reason(form))
 
     async def _reopen(self, body: Body) -> None:
         """Let the correction be submitted again, because the first attempt took too long."""
         form = form_in(ReasonForm, body["view"]).form
-        if form and self.knowledge is not None:
+        if form:
             await self.knowledge.kept_commands.reopen(form, person_id(*sender_of(body)))
 
     async def _keep_reason(self, body: Body) -> FormResult:
@@ -239,7 +234,7 @@ class AnswerButtonListeners:
         if text or right:
             reason = text or f"It should be: {right}"
             await self._keep_rating(thread, user, form.trace, helpful=False, reason=reason)
-        if not right or self.knowledge is None:
+        if not right:
             return FormResult()
         person, kept_commands = person_id(team, user), self.knowledge.kept_commands
         taken = await kept_commands.take(await kept_commands.read(form.form, person))

@@ -4,7 +4,7 @@ Slack commands name no thread. They refer to the thread with the person's latest
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -17,7 +17,6 @@ from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import PLATFORM, person_id, thread_named_in, thread_url
 from adapters.slack.api.sanitizer import acknowledge
 from adapters.slack.inbound.interactions import Ack, Body, SlashCommand, sender_of
-from adapters.slack.kb.command_parser import KB
 from adapters.slack.listeners.support import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
 from adapters.slack.outbound import views
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
@@ -113,7 +112,6 @@ class ChannelSettingsForm:
 COMMAND = "/footnote"
 NO_THREAD = "I have not answered you in this channel yet. Add the link of a thread to the command."
 LONGEST_ECHO = 40  # characters of an unknown command that the reply repeats
-NO_KNOWLEDGE = "Knowledge bases are not managed from here."
 
 
 class FootnoteVerb(StrEnum):
@@ -129,35 +127,26 @@ class FootnoteVerb(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CommandListeners:
-    """Answers ``/footnote`` to the caller only, and ``/kb`` if there is no knowledge to manage."""
+    """Answers ``/footnote`` to the caller only."""
 
     workspace: SlackWorkspace
     settings_form: ChannelSettingsForm
-    has_knowledge: bool
 
     def register(self, app: AsyncApp) -> None:
-        """Register the commands by their names."""
-        app.command(COMMAND)(self._listener(self._answer))
-        if not self.has_knowledge:
-            app.command(KB)(self._listener(self._answer_without_knowledge))
+        """Register the command."""
+        app.command(COMMAND)(self._command)
 
-    def _listener(self, answer: Callable[[SlashCommand], Awaitable[str]]) -> Callable[..., Awaitable[None]]:
-        async def listener(ack: Ack, body: Body, respond: Ack) -> None:
-            await ack()
-            given = SlashCommand.of(body)
-            async with report_errors(partial(self._respond, respond, given.user)):
-                await self._respond(respond, given.user, await answer(given))
-
-        return listener
+    async def _command(self, ack: Ack, body: Body, respond: Ack) -> None:
+        await ack()
+        given = SlashCommand.of(body)
+        async with report_errors(partial(self._respond, respond, given.user)):
+            await self._respond(respond, given.user, await self._answer(given))
 
     async def _respond(self, respond: Ack, user: str, text: str) -> None:
         if text:
             # A block keeps a link to a thread clickable.
             shown = {"blocks": [section(text)]} if len(text) <= SECTION else {}
             await self.workspace.respond(respond, user, text=text, response_type="ephemeral", **shown)
-
-    async def _answer_without_knowledge(self, _: SlashCommand) -> str:
-        return NO_KNOWLEDGE
 
     async def _answer(self, given: SlashCommand) -> str:
         """Return the reply, or an empty string if a modal opened."""
@@ -166,13 +155,15 @@ class CommandListeners:
             case FootnoteVerb.WHY:
                 return await self._why(given, rest)
             case FootnoteVerb.MUTE | FootnoteVerb.UNMUTE:
-                thread = await self._thread(given, rest)
-                muted = verb.casefold() == FootnoteVerb.MUTE
-                return await self._mute(thread, muted=muted) if thread else NO_THREAD
+                thread, muted = await self._thread(given, rest), verb.casefold() == FootnoteVerb.MUTE
+                outcome = await self.workspace.user_actions.memory.mute(thread, muted=muted)
+                return outcome_text(outcome, await self._link_to(thread))
             case FootnoteVerb.FORGET:
                 return await self._forget(given, rest)
             case FootnoteVerb.SETTINGS:
-                return await self._open_settings(given)
+                view = await self.settings_form.view(given.place, given.user)
+                await self.workspace.open_view(given.trigger_id, view)
+                return ""
             case FootnoteVerb.HELP | "":
                 return "\n".join(map(mrkdwn, HELP))
             case _:
@@ -181,25 +172,17 @@ class CommandListeners:
 
     async def _why(self, given: SlashCommand, rest: str) -> str:
         thread = await self._thread(given, rest)
-        if thread is None:
-            return NO_THREAD
         settings = await self.workspace.settings(thread)
         visibility = answer_visibility(settings, direct=given.channel.startswith("D"))
         reader = await self.workspace.access.reader(thread, given.user)
         asker = given.person.id if visibility.for_asker_alone else ""
         return explanation_text(await self.workspace.user_actions.answers.explain(thread, reader, asker=asker))
 
-    async def _mute(self, thread: ThreadKey, *, muted: bool) -> str:
-        outcome = await self.workspace.user_actions.memory.mute(thread, muted=muted)
-        return outcome_text(outcome, await self._link_to(thread))
-
     async def _forget(self, given: SlashCommand, rest: str) -> str:
         memory = self.workspace.user_actions.memory
         if rest.strip().casefold() in {"me", "everything", "all"}:
             return outcome_text(await memory.forget_person(given.person))
         thread = await self._thread(given, rest)
-        if thread is None:
-            return NO_THREAD
         is_admin = await self.workspace.access.is_admin(given.user)
         outcome = await memory.forget_thread(thread, given.person, is_admin=is_admin)
         return outcome_text(outcome, await self._link_to(thread))
@@ -209,17 +192,16 @@ class CommandListeners:
         url = (await self.workspace.directory.identity()).url
         return link(thread_url(url, thread) if url else None, "that thread")
 
-    async def _thread(self, given: SlashCommand, rest: str) -> ThreadKey | None:
-        """Return the thread in the link, or else the one with this person's latest answer here."""
+    async def _thread(self, given: SlashCommand, rest: str) -> ThreadKey:
+        """Return the thread in the link, or else the one with this person's latest answer here. Raises NotFound."""
         channel, root = thread_named_in(rest)
-        if channel:  # this channel only: a person who can give a command here can read here
-            return ThreadKey(PLATFORM, given.team, channel, root) if channel == given.channel else None
+        if channel == given.channel:  # this channel only: a person who can give a command here can read here
+            return ThreadKey(PLATFORM, given.team, channel, root)
+        if channel:
+            raise NotFound(NO_THREAD)
         message_states = self.workspace.message_states
         theirs = await message_states.read(LatestOfPerson(channel=given.place, asker=given.person.id))
         latest = theirs or await message_states.read(LatestInChannel(channel=given.place))
-        return latest.thread if latest is not None else None
-
-    async def _open_settings(self, given: SlashCommand) -> str:
-        view = await self.settings_form.view(given.place, given.user)
-        await self.workspace.open_view(given.trigger_id, view)
-        return ""
+        if latest is None or latest.thread is None:
+            raise NotFound(NO_THREAD)
+        return latest.thread

@@ -14,14 +14,13 @@ import structlog
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.response import BoltResponse
 
-from adapters.slack.api.directory import Directory
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.inbound.event_listener import EventListener
 from adapters.slack.listeners.home_tab import HomeTab
 from adapters.slack.listeners.support import ACKNOWLEDGE_SECONDS, BackgroundTasks
-from adapters.slack.outbound.messages import Messages
-from core.model.conversation import ThreadKey
+from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.errors import FootnoteError
+from core.model.incoming_events import IncomingMessage
 
 
 class ThreadOrder:
@@ -58,10 +57,9 @@ log = structlog.get_logger(__name__)
 class EventMiddleware:
     """Processes every event of the Events API in its thread's order. Other requests go on to their listeners."""
 
-    directory: Directory
+    workspace: SlackWorkspace
     event_listener: EventListener
     home_tab: HomeTab
-    messages: Messages
     background: BackgroundTasks
     _order: ThreadOrder = field(default_factory=ThreadOrder)
 
@@ -70,7 +68,7 @@ class EventMiddleware:
         app.middleware(self._take)
 
     async def _take(self, body: dict[str, Any], next: Callable[[], Awaitable[None]]) -> BoltResponse | None:  # noqa: A002 - Bolt's name
-        team = (await self.directory.identity()).team
+        team = (await self.workspace.directory.identity()).team
         if body.get("type") != "event_callback":
             # In a shared channel, these name the partner's workspace. We store everything under our own.
             body |= {"team": {"id": team}, "team_id": team}
@@ -87,8 +85,7 @@ class EventMiddleware:
             log.warning("event_not_kept", event_id=body.get("event_id"), reason=str(error) or "timeout")
             return BoltResponse(status=503, body="")
         if result.reply and result.message is not None:
-            message = result.message
-            self.background.start(self._reply(message.thread, message.reply_target.asker, result.reply))
+            self.background.start(self._reply(result.message, result.reply))
         return BoltResponse(status=200, body="")
 
     async def _open_home(self, event: dict[str, Any], team: str) -> None:
@@ -97,5 +94,5 @@ class EventMiddleware:
         else:
             await self.home_tab.publish(team, str(event["user"]))
 
-    async def _reply(self, thread: ThreadKey, user: str, text: str) -> None:
-        await self.messages.post_privately(thread, user, text)
+    async def _reply(self, message: IncomingMessage, text: str) -> None:
+        await self.workspace.messages.post_privately(message.thread, message.reply_target.asker, text)

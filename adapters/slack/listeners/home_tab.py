@@ -63,8 +63,8 @@ class HomeTab:
 
     workspace: SlackWorkspace
     settings_form: ChannelSettingsForm
-    knowledge: SlackKnowledge | None = None
-    gaps: GapOverview | None = None
+    knowledge: SlackKnowledge
+    gaps: GapOverview
 
     async def publish(self, team: str, user: str, outcome: Sequence[Line] = ()) -> None:
         """Show this person's current Home tab, with the outcome of a button that they pressed on it."""
@@ -75,7 +75,7 @@ class HomeTab:
             recent=await actions.memory.recent_questions(Person(person_id(team, user)), PLATFORM, team),
             workspace_url=(await self.workspace.directory.identity()).url,
             outcome=kb_blocks.paragraphs(outcome) if outcome else [],
-            proposals=await self.knowledge.proposals(team, user) if is_admin and self.knowledge is not None else [],
+            proposals=await self.knowledge.proposals(team, user) if is_admin else [],
             system_status=await actions.overview.system_status() if is_admin else None,
             buttons=await self._buttons(team, user) if is_admin else (),
         )
@@ -85,12 +85,10 @@ class HomeTab:
             log.warning("home_not_published", reason=str(error))
 
     async def _buttons(self, team: str, user: str) -> Sequence[blocks.Block]:
-        adds = self.knowledge is not None
-        daily_digest = False
-        if adds:
-            place = await self.direct_place(team, user)
-            daily_digest = bool(place.channel) and (await self.workspace.settings(place)).proposal_digest
-        return admin_buttons(adds=adds, gaps=self.gaps is not None, daily_digest=daily_digest)
+        place = await self.direct_place(team, user)
+        return admin_buttons(
+            daily_digest=bool(place.channel) and (await self.workspace.settings(place)).proposal_digest
+        )
 
     async def direct_place(self, team: str, user: str) -> ThreadKey:
         """Return the direct message with a person, without a channel if Slack does not open it."""
@@ -156,8 +154,6 @@ class HomeTab:
 
     async def _add_knowledge(self, press: Press) -> None:
         """Open the form for adding documents, like ``/kb`` alone."""
-        if self.knowledge is None:
-            return
         shown = await self.knowledge.open_form(SlashCommand(press.thread.space, "", press.user, "", press.trigger_id))
         if shown is not None:
             await self.publish(press.thread.space, press.user, shown.outcome)
@@ -171,14 +167,11 @@ class HomeTab:
 
     async def _show_gaps(self, press: Press) -> None:
         """Show what the documents cannot answer yet. Counting may take seconds. Raises ViewNotOpened."""
-        if self.gaps is None:
-            return
-        gaps = self.gaps
 
         async def lines() -> views.View:
             person = await self.workspace.access.person(press.thread.space, press.user)
             is_admin = await self.workspace.access.is_admin(press.user)
-            found = await gaps.lines(person, is_admin=is_admin, workspace=(PLATFORM, press.thread.space))
+            found = await self.gaps.lines(person, is_admin=is_admin, workspace=(PLATFORM, press.thread.space))
             return gaps_view(found)
 
         await show_in_modal(self.workspace, press.trigger_id, CANNOT_ANSWER, lines)
@@ -215,15 +208,15 @@ class HomeContents:
     buttons: Sequence[blocks.Block] = ()
 
 
-def admin_buttons(*, adds: bool, gaps: bool, daily_digest: bool) -> list[blocks.Block]:
+def admin_buttons(*, daily_digest: bool) -> list[blocks.Block]:
     """Return an admin's buttons: add documents, channel settings, unanswered questions, daily reminders."""
-    row = [blocks.button("Add documents", ADD, "add", style="primary")] if adds else []
-    row.append(blocks.button("Channel settings", SETTINGS, "settings"))
-    row += [blocks.button(CANNOT_ANSWER, GAPS, "gaps")] if gaps else []
-    if adds:
-        daily = ("Stop daily reminders", "no") if daily_digest else ("Remind me of proposals daily", "yes")
-        row.append(blocks.button(daily[0], TELL_DAILY, daily[1]))
-    return row
+    label, wanted = ("Stop daily reminders", "no") if daily_digest else ("Remind me of proposals daily", "yes")
+    return [
+        blocks.button("Add documents", ADD, "add", style="primary"),
+        blocks.button("Channel settings", SETTINGS, "settings"),
+        blocks.button(CANNOT_ANSWER, GAPS, "gaps"),
+        blocks.button(label, TELL_DAILY, wanted),
+    ]
 
 
 def home(contents: HomeContents) -> views.View:

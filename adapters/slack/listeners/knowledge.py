@@ -7,7 +7,6 @@ acknowledged at once. Their sender sees the reply or its absence, and can try ag
 import asyncio
 import re
 from dataclasses import dataclass
-from functools import partial
 
 import structlog
 from slack_bolt.app.async_app import AsyncApp
@@ -50,7 +49,7 @@ class KnowledgeListeners:
     async def _command(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()
         given = SlashCommand.of(body)
-        async with report_errors(partial(self._respond_text, respond, given.user)):
+        async with report_errors(lambda text: self._respond(respond, given.user, text_reply(text))):
             await self._respond(respond, given.user, await self.knowledge.command(given))
 
     async def _press(self, ack: Ack, body: Body, respond: Ack) -> None:
@@ -61,7 +60,7 @@ class KnowledgeListeners:
             async with report_errors(lambda text: self._publish(press, text_reply(text))):
                 await self._publish(press, await self.knowledge.press(press))
             return
-        async with report_errors(partial(self._respond_text, respond, press.user, in_place=True)):
+        async with report_errors(lambda text: self._respond(respond, press.user, text_reply(text), in_place=True)):
             await self._respond(respond, press.user, await self.knowledge.press(press), in_place=True)
 
     async def _publish(self, press: Press, reply: KbReply | None) -> None:
@@ -72,7 +71,7 @@ class KnowledgeListeners:
         """Cancel a job. Its card shows that; a failure is reported below."""
         await ack()
         press = Press.of(body)
-        async with report_errors(partial(self._respond_text, respond, press.user)):
+        async with report_errors(lambda text: self._respond(respond, press.user, text_reply(text))):
             await self.knowledge.cancel(press)
 
     async def _base_options(self, ack: Ack, body: Body) -> None:
@@ -83,9 +82,6 @@ class KnowledgeListeners:
             log.info("bases_not_found", reason=str(error) or "timeout")
             found = []
         await acknowledge(ack, options=found)
-
-    async def _respond_text(self, respond: Ack, user: str, text: str, *, in_place: bool = False) -> None:
-        await self._respond(respond, user, text_reply(text), in_place=in_place)
 
     async def _respond(self, respond: Ack, user: str, reply: KbReply | None, *, in_place: bool = False) -> None:
         """Show a reply to the caller, which Slack allows for half an hour. ``in_place`` replaces the previous message.

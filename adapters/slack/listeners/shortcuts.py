@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from slack_bolt.app.async_app import AsyncApp
@@ -19,7 +18,6 @@ from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.conversation import Person, ThreadKey
 
 ANSWER_THIS, ADD_TO_KNOWLEDGE = "footnote_answer_this", "footnote_add_to_knowledge"  # callback ids, as in the manifest
-NO_PROPOSALS = "Adding messages to the knowledge is not available here yet."
 OWN_MESSAGE = "I wrote that message. Choose a message that asks something."
 NO_TEXT = "That message has no text and no file."
 NOT_ANSWERABLE = "I cannot answer that message."
@@ -31,7 +29,7 @@ class ShortcutListeners:
 
     workspace: SlackWorkspace
     event_listener: EventListener
-    knowledge: SlackKnowledge | None = None
+    knowledge: SlackKnowledge
 
     def register(self, app: AsyncApp) -> None:
         """Register both shortcuts by their callback ids."""
@@ -42,13 +40,10 @@ class ShortcutListeners:
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
             await ack()
             user = str(body["user"]["id"])
-            async with report_errors(partial(self._respond_text, respond, user)):
+            async with report_errors(lambda text: self._respond(respond, user, text_reply(text))):
                 await self._respond(respond, user, await work(body))
 
         return listener
-
-    async def _respond_text(self, respond: Ack, user: str, text: str) -> None:
-        await self._respond(respond, user, text_reply(text))
 
     async def _respond(self, respond: Ack, user: str, reply: KbReply) -> None:
         if reply.text:
@@ -83,7 +78,7 @@ class ShortcutListeners:
     async def _add_to_knowledge(self, body: Body) -> KbReply:
         """Propose a message's thread for the knowledge."""
         thread, person, _ = await self._message_of(body)
-        return text_reply(NO_PROPOSALS) if self.knowledge is None else await self.knowledge.propose(thread, person)
+        return await self.knowledge.propose(thread, person)
 
     async def _message_of(self, body: Body) -> tuple[ThreadKey, Person, Mapping[str, Any]]:
         """Return the message's thread, the person who chose the shortcut, and the message."""

@@ -89,7 +89,9 @@ class SlackSurface:
         if place.mode is ReplyMode.PRIVATE:
             await self._post_privately(payload)
             return ""
-        where = {"channel": place.channel} | ({} if _is_direct(place) else {"thread_ts": self.question.thread.thread})
+        where = {"channel": place.channel}
+        if place.mode is not ReplyMode.DIRECT:
+            where["thread_ts"] = self.question.thread.thread
         whole = {"blocks": payload.blocks, "metadata": self.metadata(_part(place, key))} if payload.blocks else {}
         answer = await self._call(
             "chat.postMessage", **where, text=payload.text, **whole, unfurl_links=False, unfurl_media=False
@@ -135,9 +137,9 @@ class SlackSurface:
         if place.mode is ReplyMode.PRIVATE:
             return ""
         where = {"channel": _channel(place, known)}
-        if not _is_direct(place):
+        if place.mode is not ReplyMode.DIRECT:
             where |= {"ts": self.question.thread.thread, "oldest": question_ts(self.question)}
-        method = "conversations.history" if _is_direct(place) else "conversations.replies"
+        method = "conversations.history" if place.mode is ReplyMode.DIRECT else "conversations.replies"
         try:
             answer = await self._call(method, **where, limit=MOST_SEARCHED, include_all_metadata=True)
         except (CallRefused, PlatformUnavailable) as error:
@@ -260,10 +262,6 @@ def _chunks(steps: Sequence[Step], text: str) -> list[dict[str, Any]]:
     return [*(blocks.task(step) for step in steps), *([{"type": "markdown_text", "text": text}] if text else [])]
 
 
-def _is_direct(place: AnswerPlace) -> bool:
-    return place.mode is ReplyMode.DIRECT
-
-
 def _address(place: AnswerPlace, message: str) -> dict[str, str]:
     """Return the channel and ``ts`` of a message. Slack accepts a person's id as a channel only for posting."""
     channel, _, ts = message.rpartition("/")
@@ -276,7 +274,7 @@ def _channel(place: AnswerPlace, messages: Collection[str]) -> str:
 
 
 def _part(place: AnswerPlace, key: PartKey) -> str:
-    return f"direct-{key.number}" if _is_direct(place) else str(key.number)
+    return f"direct-{key.number}" if place.mode is ReplyMode.DIRECT else str(key.number)
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def slack_answer_view(
     return AnswerDelivery(
         surface=surface,
         renderer=renderer,
-        hooks=_SlackHooks(surface, renderer, message_state),
+        hooks=_SlackHooks(workspace, question, surface, renderer, message_state),
         manners=MANNERS,
         message_state=message_state,
         trace_id=trace_id,
@@ -64,18 +64,12 @@ def slack_answer_view(
 
 @dataclass(slots=True)
 class _SlackHooks(DeliveryHooks[SlackMessage]):
+    workspace: SlackWorkspace
+    question: IncomingMessage
     surface: SlackSurface
     renderer: SlackRenderer
     message_state: MessageState[SlackQuestionState]
     opened_at: float = field(default_factory=time.monotonic)
-
-    @property
-    def workspace(self) -> SlackWorkspace:
-        return self.surface.workspace
-
-    @property
-    def question(self) -> IncomingMessage:
-        return self.surface.question
 
     async def prepare(self) -> Sequence[str]:
         settings = await self.workspace.settings(self.question.thread)

@@ -1,4 +1,4 @@
-"""Messages that are not answers: thread posts, ephemeral messages, direct messages and announcements.
+"""Messages that are not answers: thread posts, ephemeral messages and direct messages.
 
 ``answer_surface`` handles answers, which must be found again and edited. Agent session states are best effort and never
 delay an answer.
@@ -6,23 +6,18 @@ delay an answer.
 
 import time
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import structlog
 from cachetools import TTLCache
 
-from adapters.slack.api.channel_access import ChannelAccess
-from adapters.slack.api.directory import Directory
 from adapters.slack.api.errors import RequestRefused
-from adapters.slack.api.ids import PLATFORM, team_principal, user_id
+from adapters.slack.api.ids import PLATFORM
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound import blocks
-from adapters.slack.outbound.blocks import fallback
 from adapters.slack.outbound.text import escape, shorten
-from core.model.conversation import Audience, Person, ThreadKey
-from core.model.errors import Denied, PlatformUnavailable
-from core.model.person_answers import Offer
+from core.model.conversation import ThreadKey
+from core.model.errors import PlatformUnavailable
 
 ASK_AGAIN_SECONDS = 600.0  # an app may become an agent while we run
 NO_AGENT = {"not_agent_app", "unknown_method", "missing_scope", "not_allowed_token_type"}
@@ -145,66 +140,3 @@ async def _has_begun(web: WebClient, thread: ThreadKey) -> bool:
         log.info("thread_unreadable", reason=str(error))
         return False
     return len(answer.get("messages") or []) > 1
-
-
-class SlackOffers:
-    """Offers to one person, as an ephemeral or direct message."""
-
-    def __init__(self, messages: Messages) -> None:
-        self._messages = messages
-
-    async def ask(self, offer: Offer) -> None:
-        """Ask one person. Raises Denied and PlatformUnavailable."""
-        messages, user, layout = self._messages, user_id(Person(offer.person)), blocks.offer(offer)
-        try:
-            if offer.channel:
-                place = await ephemeral_place(messages.web, offer.thread, user)
-                text = blocks.fallback(offer.text)
-                await messages.web.call("chat.postEphemeral", **place, text=text, blocks=layout)
-            else:
-                direct = ThreadKey(PLATFORM, "", await messages.direct_channel(user), "")
-                await messages.post(direct, offer.text, layout)
-        except RequestRefused as refusal:
-            raise Denied(f"Slack refuses it: {refusal.error}.") from None
-
-
-LONGEST = 2_900  # characters of a section, leaving room for escaping
-MOST_SEARCHED = 200  # messages of a channel in which we look for an announcement
-
-
-class SlackAnnouncements:
-    """Announcements in channels that belong to this workspace only."""
-
-    proposals_command = "/kb proposals"
-
-    def __init__(self, web: WebClient, directory: Directory, access: ChannelAccess, messages: Messages) -> None:
-        """Post with ``messages`` where ``access`` says that only people of this workspace read."""
-        self._web = web
-        self._directory = directory
-        self._access = access
-        self._messages = messages
-
-    async def readers(self, channel: ThreadKey) -> Audience:
-        """Return the audience of the channel. Raises Denied if other workspaces may read it or that is unknown."""
-        audience = await self._access.audience(channel, "")
-        if team_principal(channel.space) not in audience.principals:
-            raise Denied("That channel is shared with others, or I am not in it.", remedy="Choose another channel.")
-        return audience
-
-    async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
-        """Return whether one of our recent messages there starts with this text. Raises PlatformUnavailable."""
-        us, words = (await self._directory.identity()).user, fallback(beginning)
-        where = {"channel": channel.channel, "oldest": f"{since.timestamp():.6f}", "limit": MOST_SEARCHED}
-        try:
-            found = (await self._web.call("conversations.history", **where)).get("messages") or []
-        except RequestRefused as refusal:
-            log.info("channel_unreadable", channel=channel.channel, reason=refusal.error)
-            return False
-        return any(one.get("user") == us and str(one.get("text") or "").startswith(words) for one in found)
-
-    async def post(self, channel: ThreadKey, text: str) -> None:
-        """Post the text. Raises Denied with Slack's reason, and PlatformUnavailable."""
-        try:
-            await self._messages.post(channel, text[:LONGEST])
-        except RequestRefused as error:
-            raise Denied(f"Slack refuses it: {error.error}.", remedy="Invite me to that channel.") from None

@@ -121,24 +121,18 @@ def narrow(question: str, label: str, form: ChoiceForm) -> View:
     return modal(label, [asked, row], callback=NARROW, submit="Search", form=form)
 
 
-def reason(form: ReasonForm, *, correctable: bool = False) -> View:
-    """Return the form that asks what was wrong and, if ``correctable``, what the right answer is."""
+def reason(form: ReasonForm) -> View:
+    """Return the form that asks what was wrong and what the right answer is."""
     text = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 2_000}
     label = text_object("What was wrong, or missing?")
-    rows: list[blocks.Block] = [
-        {"type": "input", "block_id": "reason", "optional": True, "label": label, "element": text}
-    ]
-    if correctable:
-        answer = text | {"action_id": "answer", "max_length": 3_000}
-        made = {"type": "input", "block_id": "answer", "optional": True, "element": answer}
-        rows.append(
-            made
-            | {
-                "label": text_object("Propose the right answer"),
-                "hint": text_object("An admin reviews it before I use it."),
-            }
-        )
-    return modal("Thank you", rows, callback=REASON, submit="Send", form=form)
+    answer = text | {"action_id": "answer", "max_length": 3_000}
+    wrong = {"type": "input", "block_id": "reason", "optional": True, "label": label, "element": text}
+    right = {"type": "input", "block_id": "answer", "optional": True, "element": answer}
+    right |= {
+        "label": text_object("Propose the right answer"),
+        "hint": text_object("An admin reviews it before I use it."),
+    }
+    return modal("Thank you", [wrong, right], callback=REASON, submit="Send", form=form)
 
 
 # --- settings

@@ -62,7 +62,7 @@ class SlackWorkspace:
         return cls(
             web=web_client,
             directory=directory,
-            access=ChannelAccess(directory, frozenset(admin_users), user_actions.settings.effective_settings),
+            access=ChannelAccess(directory, user_actions.settings.effective_settings, frozenset(admin_users)),
             messages=Messages(web_client),
             sessions=AgentSessions(web_client),
             user_actions=user_actions,

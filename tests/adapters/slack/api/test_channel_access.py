@@ -22,10 +22,14 @@ async def slack() -> AsyncIterator[FakeSlack]:
         yield workspace
 
 
+async def defaults(_: str) -> ChannelSettings:
+    return ChannelSettings()
+
+
 @pytest.fixture
 async def access(slack: FakeSlack) -> AsyncIterator[ChannelAccess]:
     web = WebClient(slack.bot_token, slack.api_url)
-    yield ChannelAccess(Directory(web))
+    yield ChannelAccess(Directory(web), defaults)
     await web.close()
 
 
@@ -109,7 +113,7 @@ async def test_partners_in_a_closed_channel_read_only_the_chosen_open_bases(slac
         return settings
 
     web = WebClient(slack.bot_token, slack.api_url)
-    access = ChannelAccess(Directory(web), settings=settings_of)
+    access = ChannelAccess(Directory(web), settings_of)
     granted = KnowledgeBase("granted", grants=frozenset({thread.place}))
     bases = (KnowledgeBase("open"), KnowledgeBase("chosen"), granted, KnowledgeBase("theirs", grants=frozenset({"x"})))
 

@@ -80,4 +80,4 @@ def test_what_a_client_sends_is_bounded() -> None:
     values = {"files": {"files": {"files": files}}, "limit": {"limit": {"value": "99999"}}, "link": {"link": {}}}
     filled = kb_blocks.read_form({"state": {"values": values}})
     assert (len(filled.files), filled.limit, filled.link) == (10, 500, "")
-    assert kb_blocks.read_form({"state": {"values": {"limit": {"limit": {"value": "-1"}}}}}).empty
+    assert kb_blocks.read_form({"state": {"values": {"limit": {"limit": {"value": "-1"}}}}}) == kb_blocks.FilledForm()
