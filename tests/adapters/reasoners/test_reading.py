@@ -82,7 +82,8 @@ class Late(Reader):
         """Raises ModelUnavailable, or never returns."""
         if self.timeout:
             raise ModelUnavailable("took longer", kind=ModelFailure.TIMEOUT)
-        return await asyncio.Event().wait() or []
+        await asyncio.Event().wait()
+        return []
 
 
 @pytest.mark.parametrize("timeout", [True, False])

@@ -375,7 +375,7 @@ async def test_a_question_to_its_author_is_not_renewed_after_it_was_forgotten(
     await room.days_pass(181)
     (document,) = await room.catalog.documents(frozenset({"handbook"}))
     asked, read = Confirmation(id=document.id[:16]), InProcessMessageStateStore.read
-    assert await room.message_states.read(asked) is not None
+    assert await room.states.read(asked) is not None
 
     async def read_and_forget(store: InProcessMessageStateStore, blank: Confirmation) -> Confirmation | None:
         kept = await read(store, blank)
@@ -386,7 +386,7 @@ async def test_a_question_to_its_author_is_not_renewed_after_it_was_forgotten(
     with monkeypatch.context() as patch:
         patch.setattr(InProcessMessageStateStore, "read", read_and_forget)
         await room.days_pass(1)
-    assert await room.message_states.read(asked) is None
+    assert await room.states.read(asked) is None
 
 
 async def test_an_answer_that_nobody_confirms_stays_and_says_so(room: CalledRoom) -> None:
