@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.reasoners.extractive import rules
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.reasoners.extractive.rules import JudgedUnit, Rule
+from adapters.reasoners.extractive.rules import GroupMatch, Rule
 from bot.container import NEVER, Footnote, open_footnote
 from bot.settings import Settings
 from core.agent.agent import Agent
@@ -194,8 +194,8 @@ class Bench:
         touched: dict[str, set[str]] = {rule.name: set() for rule in everything}
 
         def noting(rule: Rule) -> Rule:
-            def applies(judged: JudgedUnit) -> bool:
-                if applied := rule.applies(judged):
+            def applies(group: GroupMatch) -> bool:
+                if applied := rule.applies(group):
                     touched[rule.name].add(self.asking)
                 return applied
 

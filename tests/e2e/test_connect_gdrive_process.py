@@ -16,7 +16,7 @@ import pytest
 from tests.fakes.gdrive.server import ACCOUNT, FakeDrive, key_file, user
 from tests.several_commands import run_commands
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 ROOT = Path(__file__).parents[2]
 CONNECTOR = """
 from adapters.connectors.gdrive import GoogleDrivePlugin

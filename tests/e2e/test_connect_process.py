@@ -18,6 +18,7 @@ from tests.several_commands import run_commands
 
 pytestmark = [
     pytest.mark.e2e,
+    pytest.mark.timeout(600),
     pytest.mark.skipif(not SPECIFICATION.exists(), reason="The description is not shared here."),
 ]
 ROOT = Path(__file__).parents[2]

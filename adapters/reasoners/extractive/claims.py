@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.understand import word_sets, word_table
+from adapters.reasoners.extractive.understand import PHRASES, word_sets, word_table
 from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.knowledge import Passage
 from core.model.markdown_lines import LIST_ITEM, is_table_rule
@@ -23,12 +23,7 @@ _BEGINS_WITH_PRONOUN = re.compile(
     r"(?i)^\W*(?:it|its|this|that|these|those|they|their|he|she|both|each|then|there|such|on return|afterwards"
     r"|otherwise|after that|if so|in that case)\b"
 )
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|none|neither|nor|without|cannot|can't|won't|doesn't|don't|didn't|isn't|aren't|wasn't|weren't|"
-    r"hasn't|haven't|unable|fail(?:s|ed)?|lack(?:s|ed|ing)?|absence|absent|independent of|unlike|rather than"
-    r"|unaffected)\b",
-    re.IGNORECASE,
-)
+_NEGATION = PHRASES["NEGATION"]
 _SIDES = tuple((frozenset(one.split()), frozenset(other.split())) for one, other in word_table("opposites"))
 # "According to the documents, …", "the policy states that …"
 _ABOUT_SOURCES = word_sets("english")["about_sources"]

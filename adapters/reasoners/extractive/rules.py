@@ -28,15 +28,8 @@ _SUBJECT = re.compile(  # "Contractors are not entitled …"
 )
 _ASKED_OF = r"(?:do|does|did|can|may|must|will|should|are|is|have|has|for|of|on|in|with|under)"
 
-Group = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """Words that distinguish a unit from its neighbours, and the group of neighbours."""
-
-    group: Group
-    stems: frozenset[str]
+Neighbours = tuple[str, ...]
+Key = tuple[Neighbours, frozenset[str]]  # a group of neighbours, and the words that distinguish a unit from the others
 
 
 class Subjects:
@@ -48,11 +41,11 @@ class Subjects:
     def __init__(self, question: str, placed: Iterable[tuple[Passage, Unit]]) -> None:
         """Collect the named things from all units that may be quoted."""
         asked = frozenset(content_words(question))
-        named: dict[Group, set[frozenset[str]]] = {}
+        named: dict[Neighbours, set[frozenset[str]]] = {}
         for passage, unit in placed:
-            for key in keys_of(passage, unit):
-                if key.stems <= asked:
-                    named.setdefault(key.group, set()).add(key.stems)
+            for group, stems in keys_of(passage, unit):
+                if stems <= asked:
+                    named.setdefault(group, set()).add(stems)
         # "Glow Plus" names the row Glow Plus, not the row Glow.
         self._named = {
             group: {one for one in found if not any(one < other for other in found)} for group, found in named.items()
@@ -61,11 +54,11 @@ class Subjects:
     def names(self, passage: Passage, unit: Unit) -> bool:
         """Return whether the question names a unit's subject and does not name a neighbour instead."""
         found = False
-        for key in keys_of(passage, unit):
-            if named := self._named.get(key.group):
-                if not any(one <= key.stems for one in named):
+        for group, stems in keys_of(passage, unit):
+            if named := self._named.get(group):
+                if not any(one <= stems for one in named):
                     return False
-                found = found or key.stems in named
+                found = found or stems in named
         return found
 
 
@@ -74,11 +67,11 @@ def keys_of(passage: Passage, unit: Unit) -> Iterator[Key]:
     title = frozenset(content_words(passage.title))
     for level, heading in enumerate(passage.heading):
         if (stems := frozenset(content_words(heading))) and not stems <= title:
-            yield Key((passage.document, "heading", *passage.heading[:level]), stems)
+            yield (passage.document, "heading", *passage.heading[:level]), stems
     if unit.under and (stems := frozenset(content_words(unit.under))) and len(stems) <= _LONGEST:
-        yield Key((passage.document, "under", *passage.heading), stems)
+        yield (passage.document, "under", *passage.heading), stems
     if (stems := frozenset(content_words(_lead_of(unit)))) and len(stems) <= _LONGEST:
-        yield Key((passage.section, unit.form.name, *unit.head[:1]), stems)
+        yield (passage.section, unit.form.name, *unit.head[:1]), stems
 
 
 def _lead_of(unit: Unit) -> str:
@@ -133,19 +126,11 @@ def _asks_of(question: str, group: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedUnit:
-    """Unit with the relation of its group to the question."""
-
-    one: ScoredUnit
-    group: GroupMatch
-
-
-@dataclass(frozen=True, slots=True)
 class Rule:
-    """Rule that adds ``adjust`` to a unit's log odds if it ``applies``. ``effect`` is the measured effect."""
+    """Rule that adds ``adjust`` to the log odds of a unit with this relation. ``effect`` is the measured effect."""
 
     name: str
-    applies: Callable[[JudgedUnit], bool]
+    applies: Callable[[GroupMatch], bool]
     adjust: float
     effect: str = ""
 
@@ -153,13 +138,13 @@ class Rule:
 RULES: tuple[Rule, ...] = (
     Rule(
         "of another group",
-        lambda it: it.group is GroupMatch.OTHER,
+        lambda group: group is GroupMatch.OTHER,
         weights.OTHER_GROUP,
         "kept: changes no verdict of 575 questions, and another group's figure is a wrong answer",
     ),
     Rule(
         "the group has none",
-        lambda it: it.group is GroupMatch.DENIED,
+        lambda group: group is GroupMatch.DENIED,
         weights.GROUP_HAS_NONE,
         "kept: changes no verdict of 575 questions, and the reader takes it for no answer",
     ),
@@ -171,8 +156,8 @@ def adjusted(question: str, weighed: Sequence[WeighedPassage], pool: Sequence[Ev
     groups = Groups(question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
 
     def judged(passage: Passage, one: ScoredUnit) -> ScoredUnit:
-        it = JudgedUnit(one, groups.match(passage, one.unit))
-        applied = [rule for rule in RULES if rule.applies(it)]
+        group = groups.match(passage, one.unit)
+        applied = [rule for rule in RULES if rule.applies(group)]
         more = sum(rule.adjust for rule in applied)
         return replace(one, odds=one.odds + more, rules=tuple(rule.name for rule in applied)) if applied else one
 

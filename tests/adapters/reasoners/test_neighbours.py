@@ -44,16 +44,6 @@ def quoted_with(need: str, text: str, *picked: str) -> list[str]:
     return [unit.text for unit in everything if unit in wanted]
 
 
-def test_a_sentence_that_points_back_follows_the_one_it_points_to() -> None:
-    told = quoted_with("why do the times come out wrong?", RUN_IDS, "When several copies")
-    assert told[1].startswith("To work around this problem")
-    assert len(told) == 2
-
-
-def test_one_that_points_back_brings_what_it_points_to() -> None:
-    assert len(quoted_with("what is the way around it?", RUN_IDS, "To work around")) == 2
-
-
 @pytest.mark.parametrize("need", ["what do you see with a certificate of your own", "how many handshakes failed?"])
 def test_without_trouble_or_where_a_figure_is_asked_for_a_sentence_stands_alone(need: str) -> None:
     assert len(quoted_with(need, CERTIFICATE, "With a certificate")) == 1

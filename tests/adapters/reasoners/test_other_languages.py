@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from adapters.reasoners.extractive.candidates import in_english
-from adapters.reasoners.extractive.decide.sufficiency import in_their_words
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.reasoners.extractive.understand.query_translation import dictionary_of, foreign_words_of
+from adapters.reasoners.extractive.understand.query_translation import dictionary_of
 from core.model.evidence import EvidenceLibrary, Grade, Hit
-from core.model.inquiry import Inquiry, Insufficient, Investigate, SearchKnowledge, SearchSource, Sufficient
+from core.model.inquiry import Inquiry, Insufficient, Investigate, SearchKnowledge, Sufficient
 from core.model.passage_units import units
 from tests.adapters.reasoners.harness import inquiry, meter, passage, thread
 from tests.fakes.memory.encoder import HashingEncoder
@@ -83,33 +82,6 @@ def test_a_passage_whose_sentences_would_not_stay_apart_is_left_as_it_is() -> No
     (item,) = library(Bar="Est-ce que le bar est ouvert ? Non. Le bar et la cuisine sont en travaux.")
     assert dictionary_of("fr").gloss(item.passage.text).startswith("The bar is open ? No. The bar")
     assert in_english([item])[0].passage.text == item.passage.text
-
-
-# --- searched
-
-
-def test_each_word_is_searched_for_as_all_that_may_be_meant_by_it() -> None:
-    said = foreign_words_of("who keeps Thoms's waiting list?", "de").split()
-    assert {"warteliste", "führt", "Thoms"} <= set(said)
-    assert foreign_words_of("Zqx-7?", "de") == ""
-
-
-def test_searches_a_named_german_document_in_german_even_if_another_one_answers() -> None:
-    found = library(Am_Seehaus=GERMAN, Depot=ENGLISH)
-    asked = after_one_search("who keeps the waiting list at Seehaus?", found, grade=9)
-    (action,) = in_their_words(asked, asked.library.relevant(5))
-    assert isinstance(action, SearchSource)
-    assert action.source == "Am Seehaus"
-    assert "warteliste" in action.query.split()
-
-
-def test_where_nothing_answers_what_is_in_german_is_searched_in_german_and_else_not() -> None:
-    asked = after_one_search("who keeps the waiting list?", library(Am_Seehaus=GERMAN, Depot=ENGLISH))
-    (action,) = in_their_words(asked, ())
-    assert isinstance(action, SearchKnowledge)
-    assert "warteliste" in action.query.split()
-    assert in_their_words(asked, tuple(asked.library)) == ()
-    assert in_their_words(after_one_search("who keeps the waiting list?", library(Depot=ENGLISH)), ()) == ()
 
 
 async def test_a_german_question_is_searched_in_english_unless_something_in_german_answers() -> None:

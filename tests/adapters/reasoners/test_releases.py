@@ -4,11 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.reasoners.extractive.decide.sufficiency import rest_of_changelog
 from adapters.reasoners.extractive.tables.releases import asks_of_releases, releases_that_answer
 from core.model.evidence import Evidence, Hit
-from core.model.inquiry import Investigate, Search, SearchKnowledge, SearchSource
-from tests.adapters.reasoners.harness import inquiry, library, passage
+from tests.adapters.reasoners.harness import passage
 
 LISTED = {
     "7.2.1 (2026-09-14)": "- Fixed a crash of the camera.",
@@ -67,19 +65,6 @@ def test_headings_with_dates_alone_are_releases_only_in_a_changelog() -> None:
     assert releases_that_answer("What changed in the latest release?", dated) is None
     named = [replace(one, hit=replace(one.hit, passage=replace(one.passage, title="Changelog"))) for one in dated]
     assert releases_that_answer("What changed in the latest release?", named) is not None
-
-
-def test_a_question_about_releases_searches_the_changelog_once() -> None:
-    question = "What changed in the latest release?"
-    asked = inquiry(question, plan=Investigate(question, (question,)), library=library("Nothing.", grade=1))
-    searched = replace(asked, searches=(Search(SearchKnowledge(question)),))
-    (action,) = rest_of_changelog(searched)
-    assert isinstance(action, SearchKnowledge)
-    assert "changelog" in action.query
-    assert not rest_of_changelog(replace(searched, searches=(*searched.searches, Search(action))))
-    hits = [item.hit for item in changelog()]
-    found = replace(searched, library=searched.library.add(hits, question)[0])
-    assert rest_of_changelog(found) == (SearchSource(question, "Courier app releases"),)
 
 
 @pytest.mark.parametrize("question", ["How long is the notice since 2023?", "Is there something new in the tariff?"])

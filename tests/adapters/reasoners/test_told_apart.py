@@ -100,24 +100,6 @@ EVENTS = """| Event | When | Retried | Limit |
 """
 
 
-@pytest.mark.parametrize(
-    ("question", "picked"),
-    [
-        ("which webhook event is not retried", ["price.preview"]),
-        ("which webhook events arent retried", ["price.preview"]),
-        ("which webhook events have no limit", ["price.preview"]),
-        ("which webhook events are retried", ["order.declined", "order.shipped"]),
-    ],
-)
-def test_what_a_table_denies_of_its_rows_is_picked_out(question: str, picked: list[str]) -> None:
-    answer = compute_answer(question, aggregation_of(question), [found(1, EVENTS, "Webhooks")])
-    assert answer is not None
-    rows = [unit.text for one in answer.quotations for unit in one.units]
-    assert [
-        name for name in ("order.declined", "price.preview", "order.shipped") if any(name in r for r in rows)
-    ] == picked
-
-
 def test_only_the_rows_that_are_named_are_added_up() -> None:
     question = "what do Spark and Glow cost a month all together"
     answer = compute_answer(question, aggregation_of(question), [found(1, PLANS, "Price list")])

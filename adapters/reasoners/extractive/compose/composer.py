@@ -18,8 +18,8 @@ from adapters.reasoners.extractive.tables.rows import TableAnswer
 from adapters.reasoners.extractive.understand.intent import Intent, kind_of, split_question
 from adapters.reasoners.extractive.understand.query_translation import note_of_translation
 from core.model.answer import Outcome
-from core.model.conversation import Thread, Turn
-from core.model.evidence import Evidence, EvidenceLibrary
+from core.model.conversation import Thread
+from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry
 from core.model.knowledge import Passage, list_titles
 from core.model.languages import language_of
@@ -53,7 +53,9 @@ def compose(
     elif further := quote_more(thread, evidence, ranked):
         yield from render(further)
     else:
-        yield DraftRemark(nothing_more(inquiry.library))
+        titles = list_titles(hit.passage.title for hit in inquiry.library.further)
+        unread = f" Next in the search, and not quoted, came {titles}." if titles else ""
+        yield DraftRemark(f"I found nothing more on this.{unread} Once more:\n\n")
         yield from answer(inquiry, found)
     quoted = next((one.evidence.passage.text for one in ranked), "")
     if language_of(quoted) == "en" and (note := note_of_translation(asked_for, inquiry.standalone)):
@@ -162,7 +164,9 @@ def _outdated_notice(item: Evidence) -> tuple[int, str] | None:
 
 def quote_more(thread: Thread, library: Iterable[Evidence], ranked: Sequence[ScoredUnit]) -> tuple[Quotation, ...]:
     """Return quotes on the thread's last question that no answer has shown yet. Empty if there are none."""
-    answers = _answers_to_last_question(thread)
+    asked = thread.last.rewritten or thread.last.question if thread.last else ""
+    answered = (turn for turn in thread.turns if turn.outcome is Outcome.ANSWERED)
+    answers = [turn for turn in answered if asked == (turn.rewritten or turn.question)]
     shown = _plain(" ".join(without_markers(turn.answer) for turn in answers))
     cited = {citation.passage for turn in answers for citation in turn.citations}
     around = [
@@ -176,21 +180,6 @@ def quote_more(thread: Thread, library: Iterable[Evidence], ranked: Sequence[Sco
     chosen = around[:MOST_AROUND] or beside[:MOST_BESIDE]
     grouped = groupby(chosen, key=lambda pair: pair[0])
     return tuple(Quotation(item, tuple(unit for _, unit in pairs)) for item, pairs in grouped)
-
-
-def nothing_more(library: EvidenceLibrary) -> str:
-    """Return the line above repeated quotes, which names other documents to read."""
-    titles = list_titles(hit.passage.title for hit in library.further)
-    unread = f" Next in the search, and not quoted, came {titles}." if titles else ""
-    return f"I found nothing more on this.{unread} Once more:\n\n"
-
-
-def _answers_to_last_question(thread: Thread) -> list[Turn]:
-    last = thread.last
-    asked = last.rewritten or last.question if last else ""
-    return [
-        turn for turn in thread.turns if turn.outcome is Outcome.ANSWERED and asked == (turn.rewritten or turn.question)
-    ]
 
 
 def _plain(text: str) -> str:

@@ -13,6 +13,7 @@ from adapters.reasoners.extractive.candidates import ScoredUnit, WeighedPassage,
 from adapters.reasoners.extractive.compose.quote_markdown import BARE_ANSWER, Quotation
 from adapters.reasoners.extractive.decide.clarification import chosen_reading
 from adapters.reasoners.extractive.decide.versions import other_version
+from adapters.reasoners.extractive.understand import PHRASES
 from adapters.reasoners.extractive.understand.answer_type import (
     fits,
     is_broad,
@@ -23,13 +24,7 @@ from core.model.inquiry import Inquiry
 from core.model.passage_units import Form, Unit, announced, looks_back, units
 from core.model.text import content_words, words
 
-_SEVERAL = re.compile(
-    r"^(?:which|what) (?!(?:is|was|does|has|this|was)\b)[\w-]*[^siu\W]s\b|^what are\b|^who are\b|^(?:list|name)\b"
-    r"|^all\b|^(?:please |can you |could you )*(?:list|name|show|give)\b.*\b(?:all|every|each)\b"
-    r"|\bwhat(?:'s|’s|s| is| was) new\b|^what (?:has )?(?:changed|changes|came)\b"
-    r"|^(?:which|what) (?:\w+ )?(?:\w+s) (?:are|were|do|does|can|must|may|have|need)\b",
-    re.IGNORECASE,
-)
+_SEVERAL = PHRASES["SEVERAL"]
 _BARE_PLURAL = re.compile(r"(?:[\w'’-]+ ){0,3}[\w'’-]*[^siu\W]s\??$", re.IGNORECASE)  # "official client libraries?"
 
 
@@ -69,7 +64,8 @@ def choose_quotations(
             break
         own = frozenset(content_words(" ".join((*one.unit.head[:1], one.unit.text))))
         new = bool(own & open_words) or fits(need, one.unit.text) > held
-        if kept and _behind(found[0], one) > (weights.NEW if new else weights.ENOUGH):
+        beside = 0.0 if one.evidence.id == found[0].evidence.id else weights.OF_OTHER_PASSAGE
+        if kept and found[0].odds - one.odds + beside > (weights.NEW if new else weights.ENOUGH):
             continue
         if all(one.unit.text != other.unit.text for other in kept):
             kept.append(one)
@@ -77,19 +73,12 @@ def choose_quotations(
             held = max(held, fits(need, one.unit.text))
     several = bool(_SEVERAL.match(need))
     lists = several or (is_broad(need) and bool(_BARE_PLURAL.match(need)))
-    picked = [(one.evidence, one.unit) for one in kept]
-    return _group_by_passage(need, picked, library, whole_lists=lists, whole_tables=several)
-
-
-def _behind(best: ScoredUnit, one: ScoredUnit) -> float:
-    """Return how far a unit's log odds are behind the best, plus a penalty for another passage."""
-    beside = 0.0 if one.evidence.id == best.evidence.id else weights.OF_OTHER_PASSAGE
-    return best.odds - one.odds + beside
+    return _group_by_passage(need, kept, library, whole_lists=lists, whole_tables=several)
 
 
 def _group_by_passage(
     need: str,
-    kept: Sequence[tuple[Evidence, Unit]],
+    kept: Sequence[ScoredUnit],
     library: Sequence[Evidence],
     *,
     whole_lists: bool,
@@ -97,9 +86,9 @@ def _group_by_passage(
 ) -> list[Quotation]:
     picked: dict[int, list[Unit]] = {}
     items: dict[int, Evidence] = {}
-    for item, unit in kept:
-        items[item.id] = item
-        picked.setdefault(item.id, []).append(unit)
+    for one in kept:
+        items[one.evidence.id] = one.evidence
+        picked.setdefault(one.evidence.id, []).append(one.unit)
     wanted: dict[int, set[Unit]] = {}
     for evidence_id, chosen in picked.items():
         lists = whole_lists and not wanted
@@ -123,7 +112,8 @@ def _parts_of_lists(
         first = led[unit][0] if unit in led else unit
         parts = parts_of_list(first, item, library)
         every = [one for _, part in parts for one in part]
-        if len(parts) > 1 and is_quoted_whole(need, first, every, whole=whole or first is not unit):
+        of_several = (whole or first is not unit) and len(every) <= _WHOLE_LIST
+        if len(parts) > 1 and (of_several or _is_read_whole(need, first, every)):
             yield from parts
 
 
@@ -133,8 +123,6 @@ _ROWS = 4
 _SHORT_PARAGRAPH = 300  # characters
 _LOOKING_BACK = 2  # sentences after one that say more of it
 _SMALL_TABLE = 10  # rows
-_OF_IT = re.compile(r"(?:[\w'’-]+ ){1,6}(?:it|them|this)\.", re.IGNORECASE)  # "Your team lead approves it."
-_POINTS_BACK = re.compile(r"(?:[\w'’-]+ ){1,4}(?:this|these|such)\b|in that case\b", re.IGNORECASE)
 _COUNT_ASKED = re.compile(r"\bhow many\b|\b(?:number|count) of\b", re.IGNORECASE)
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight")
 
@@ -185,11 +173,6 @@ def parts_of_list(unit: Unit, item: Evidence, library: Sequence[Evidence]) -> li
     return [(one, part) for one, part in parts if part]
 
 
-def is_quoted_whole(need: str, item: Unit, every: Sequence[Unit], *, whole: bool) -> bool:
-    """Return whether to quote all items of a list. ``whole`` says that the question asks for several things."""
-    return _is_read_whole(need, item, every) or (whole and len(every) <= _WHOLE_LIST)
-
-
 def list_of(unit: Unit, everything: Sequence[Unit]) -> set[Unit]:
     """Return the units of the list or table that a unit is in, unless it is too long."""
     block = [one for one in everything if one.block == unit.block and one.form is unit.form]
@@ -210,7 +193,7 @@ def _leaves_open(need: str, unit: Unit) -> bool:
 def _around(unit: Unit, block: Sequence[Unit]) -> Iterator[Unit]:
     """Yield the neighbours that a sentence refers to or that refer to it, and the answer after a question."""
     at = block.index(unit)
-    if at and (_looks_back(unit) or _OF_IT.fullmatch(unit.text)):
+    if at and looks_back(unit):
         yield block[at - 1]
         if at > 1 and BARE_ANSWER.match(block[at - 1].text):
             yield block[at - 2]
@@ -218,8 +201,4 @@ def _around(unit: Unit, block: Sequence[Unit]) -> Iterator[Unit]:
         yield block[at - 1]
     if unit.text.rstrip().endswith("?"):
         yield from block[at + 1 : at + 3]
-    yield from takewhile(_looks_back, block[at + 1 : at + 1 + _LOOKING_BACK])
-
-
-def _looks_back(unit: Unit) -> bool:
-    return looks_back(unit) or (unit.form is Form.SENTENCE and bool(_POINTS_BACK.match(unit.text)))
+    yield from takewhile(looks_back, block[at + 1 : at + 1 + _LOOKING_BACK])

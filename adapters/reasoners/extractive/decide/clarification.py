@@ -4,19 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adapters.reasoners.extractive.understand import word_sets
+from adapters.reasoners.extractive.understand import PHRASES, word_sets
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import CheckpointKind, Inquiry, Investigate
 from core.model.text import content_words, words
 
-_UNDERSPECIFIED = re.compile(
-    r"^(?P<lead>(?:what(?:'s|’s| is| are)|how (?:do|can|should|would) (?:i|we|you) (?:configure|set|change"
-    r"|increase|raise|adjust|"
-    r"extend|set up|control)|where (?:do|can) (?:i|we|you) (?:set|change|configure|find)|how (?:long|high|big"
-    r"|large) (?:is|are)|"
-    r"can (?:i|we) (?:change|raise|increase|configure|set))\s+(?:the|our|a)\s+)?(?P<rest>.*?)\s*[?.!]*$",
-    re.IGNORECASE,
-)
+_UNDERSPECIFIED = PHRASES["UNDERSPECIFIED"]
 _TOO = re.compile(r"^(?:the|our)\s+(?P<noun>[a-z]{4,})\s+(?:is|was|seems|are)\b", re.IGNORECASE)
 _PLACE = re.compile(r"\s*\([^()]*\)\W*$")  # after a reading: the document it was found in
 _QUOTED = re.compile(r"[“„«]\s?([^“”„«»]+?)\s?[”“»]")  # as suggestions name sections (core.service.follow_ups)

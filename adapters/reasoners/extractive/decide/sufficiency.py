@@ -13,9 +13,9 @@ from adapters.reasoners.extractive.candidates import coverage, rarity_of, word_w
 from adapters.reasoners.extractive.decide.clarification import needs_of, question_back, readings
 from adapters.reasoners.extractive.score.answer_odds import NEAR
 from adapters.reasoners.extractive.tables.aggregation import aggregation_of, lists_rows
-from adapters.reasoners.extractive.tables.releases import asks_of_releases, changelogs_in
+from adapters.reasoners.extractive.understand import PHRASES
 from adapters.reasoners.extractive.understand.names import names
-from adapters.reasoners.extractive.understand.query_translation import LANGUAGES, foreign_words_of, note_of_translation
+from adapters.reasoners.extractive.understand.query_translation import note_of_translation
 from core.model.evidence import Evidence
 from core.model.inquiry import (
     AskBack,
@@ -36,11 +36,7 @@ from core.model.text import content_words, words
 _BRIDGES = 4  # most searches that one decision proposes
 _LOOK_AT = 4  # best passages whose names are followed
 _LETTER = re.compile(r"[^\W\d_]")
-_CALENDAR = re.compile(
-    r"^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september"
-    r"|october|november|december)\b|^(?:19|20)\d\d$",
-    re.IGNORECASE,
-)
+_CALENDAR = PHRASES["CALENDAR"]
 
 
 def decide(inquiry: Inquiry, read: Inquiry) -> Decision:
@@ -63,11 +59,7 @@ def _decide_as_read(inquiry: Inquiry) -> Decision:
     relevant = inquiry.library.relevant(inquiry.cutoff)
     if not inquiry.refining and (options := readings(inquiry.standalone, tuple(inquiry.library))):
         return AskBack(question_back(inquiry.standalone), options, "several readings")
-    for missing, actions in (
-        ("the releases", rest_of_changelog(inquiry)),
-        ("the rest of the table", rest_of_table(inquiry, inquiry.library.relevant(NEAR))),
-        ("what it says in another language", in_their_words(inquiry, relevant)),
-    ):
+    for missing, actions in (("the rest of the table", rest_of_table(inquiry, inquiry.library.relevant(NEAR))),):
         if actions:
             return Insufficient(missing, actions)
     missing, actions = next_actions(inquiry, relevant)
@@ -87,26 +79,6 @@ def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, t
         return f"anything that answers “{question}”", bridges(inquiry) if leads else ()
     actions = bridges(inquiry) if leads and not _one_covers(question, relevant, inquiry) else ()
     return "the rest of the question" if actions else "", actions
-
-
-def in_their_words(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """Return searches for an English question in the other languages of found passages, at most once.
-
-    Search the documents that the question names, or everything if nothing answers.
-    """
-    if not is_first_round(inquiry) or language_of(inquiry.question) in LANGUAGES:
-        return ()
-    question = inquiry.standalone
-    found = (*(item.passage for item in inquiry.library), *(hit.passage for hit in inquiry.library.further))
-    foreign = [one for one in found if language_of(one.text) in LANGUAGES]
-    asked = set(content_words(question))
-    named = {one.title: language_of(one.text) for one in foreign if asked & set(content_words(one.title))}
-    if named:
-        return tuple(
-            SearchSource(foreign_words_of(question, language) or question, title) for title, language in named.items()
-        )
-    languages = dict.fromkeys(language_of(one.text) for one in foreign) if not relevant else ()
-    return tuple(SearchKnowledge(words) for one in languages if (words := foreign_words_of(question, one)))
 
 
 def as_corrected(inquiry: Inquiry, asked: Sequence[str], meant: Sequence[str]) -> tuple[SearchAction, ...]:
@@ -166,8 +138,7 @@ def searches_tried(inquiry: Inquiry) -> set[frozenset[str]]:
     }
 
 
-_CHANGELOG = "changelog release notes versions"
-_TABLES = 2  # most tables or changelogs to read in full
+_TABLES = 2  # most tables to read in full
 
 
 def rest_of_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
@@ -183,14 +154,6 @@ def rest_of_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAct
     return tuple(ReadSection(evidence) for evidence in list(sections.values())[:_TABLES])
 
 
-def rest_of_changelog(inquiry: Inquiry) -> tuple[SearchAction, ...]:
-    """Return searches in the found changelogs, or for a changelog, if the question is about releases. Only once."""
-    if not is_first_round(inquiry) or not asks_of_releases(inquiry.standalone):
-        return ()
-    titles = changelogs_in(inquiry.library.items_found())[:_TABLES]
-    return tuple(SearchSource(inquiry.standalone, title) for title in titles) or (SearchKnowledge(_CHANGELOG),)
-
-
 def uncovered_words(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
     """Return the question's content words that no passage has, as written."""
     there = {word for item in evidence for word in content_words(item.passage.searchable)}
@@ -201,14 +164,7 @@ def uncovered_words(question: str, evidence: Iterable[Evidence]) -> tuple[str, .
 _BESIDE = re.compile(r" \(|, ")  # start of a title's disambiguation: "(film)", ", Ohio"
 _SHORTEST = 3  # letters of a title that may be a name
 # A multi-hop question, or one about several things at once.
-_LAYERED = re.compile(
-    r"^(?:when|where|who|whom|which)\b[^?]*?\bthe \w+ of\b|"
-    r"\b(?:of|by|in|from|to|with|at|for|on) (?:the|a|an) [^?]*?\b(?:of|that|who|which|whose|where|in|by|from"
-    r"|for)\b|\b(?:whose|both|same|older|younger|"
-    r"earlier|later|first|before|after)\b|\b(?:that|which|who|where) (?:is|was|are|were|has|had|did|does|have)\b"
-    r"|[’']s [^?]*\b(?:of|in|for|per|that|who|which)\b|[’']s? \w+[’']s?\b| or ",
-    re.IGNORECASE,
-)
+_LAYERED = PHRASES["LAYERED"]
 
 
 def is_layered(question: str) -> bool:

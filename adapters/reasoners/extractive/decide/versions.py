@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from adapters.reasoners.extractive.understand import PHRASES
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import Inquiry
 from core.model.knowledge import Passage
@@ -19,14 +20,7 @@ _YEARS = re.compile(r"(?<!\d)(?:19|20)\d\d(?:-\d\d){0,2}(?!\d)")
 _BESIDE = re.compile(r"\([^)]*\)|\b(?:version|v|release|edition|rev(?:ision)?)\.? ?[\d.]+", re.IGNORECASE)
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 NUMBERED = re.compile(r"\b(?:version|v|release|edition|issue|revision|terms)\.? ?(\d+(?:\.\d+)*)\b", re.IGNORECASE)
-_OLD = re.compile(
-    r"\b(?:(?<!how )(?<!years )(?<!or )old(?:er)?|previous(?:ly)?|former(?:ly)?|earlier|original(?:ly)?"
-    r"|outdated|superseded|used to|last year"
-    r"|years? ago|in the past|back then|at that time|before (?:the|that|this) (?:change|update|version|policy|rise)"
-    r"|before (?:it|they|that|this) (?:went (?:up|down)|changed|rose"
-    r"|(?:was|were|got) (?:changed|raised|lowered|put up)))\b",
-    re.IGNORECASE,
-)
+_OLD = PHRASES["OLD"]
 # Statements of a document about itself: "Superseded by version 4", "This policy was replaced on 1 May".
 _SUPERSEDED = re.compile(
     r"^\W*(?:superseded|replaced|withdrawn|out of date|obsolete)\b"
@@ -34,13 +28,7 @@ _SUPERSEDED = re.compile(
     r" (?:superseded|replaced|withdrawn)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_OUTDATED = re.compile(
-    rf"{_SUPERSEDED.pattern}|^\W*(?:outdated|deprecated|archived|no longer (?:valid|in force|current|maintained))\b"
-    r"|^\W*(?:edition|version) [^.]{0,30}\bsuperseded\b"
-    r"|\bthis (?:policy|document|version|page|agreement|list|edition|notice|guide|manual)\b[^.]{0,30}\b(?:is|has been)"
-    r" (?:out of date|outdated|obsolete|deprecated|archived|no longer (?:valid|in force|current|maintained))\b",
-    re.IGNORECASE,
-)
+_OUTDATED = PHRASES["OUTDATED"]
 _OF_ONE_VERSION = re.compile(r"^\W*(?:version |release |v|[a-z]{1,2})?\d+(?:\.\d+)*\b", re.IGNORECASE)
 
 
@@ -83,11 +71,7 @@ def other_version(question: str, item: Evidence, pool: Sequence[Evidence]) -> bo
 
 
 # A mark after the name: "Price list (superseded)", "API v2, deprecated". "Deprecated features" is not outdated.
-_OLD_TITLE = re.compile(
-    r"[(\[,:–—-]\s*(?:deprecated|superseded|obsolete|outdated|archived?|withdrawn)\b"
-    r"|\b(?:deprecated|superseded|obsolete|outdated|archived|withdrawn)\W*$",
-    re.IGNORECASE,
-)
+_OLD_TITLE = PHRASES["OLD_TITLE"]
 
 
 def _number_stated(document: str, pool: Iterable[Evidence]) -> str:
@@ -133,7 +117,7 @@ def _number_of(title: str) -> tuple[int, ...]:
 def _select_version(question: str, versions: Sequence[Passage], numbered: Mapping[str, str]) -> Passage:
     """Select the version by number or year, the second newest for "the old", or else the newest.
 
-    If no title has the year, select the version that was valid at its end. "Before 2026" is the one until then.
+    If no title has the year, select the version that was valid at its end.
     """
     numbers = set(NUMBERED.findall(question))
     years = YEAR.findall(question)

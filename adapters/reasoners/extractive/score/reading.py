@@ -43,12 +43,11 @@ class AnswerReader(Protocol):
 
 def lean(weighed: Sequence[WeighedPassage], titles: Collection[str]) -> list[WeighedPassage]:
     """Raise the odds of units in the documents quoted last, and lower others. Without titles, change nothing."""
-
-    def leant(passage: WeighedPassage) -> WeighedPassage:
+    leant = list(weighed)
+    for at, passage in enumerate(weighed if titles else ()):
         more = _QUOTED_LAST if passage.evidence.passage.title in titles else _OTHERS
-        return replace(passage, units=tuple(replace(one, odds=one.odds + more) for one in passage.units))
-
-    return [leant(one) for one in weighed] if titles else list(weighed)
+        leant[at] = replace(passage, units=tuple(replace(one, odds=one.odds + more) for one in passage.units))
+    return leant
 
 
 async def read_best(

@@ -12,22 +12,17 @@ from adapters.reasoners.extractive.tables.aggregation import (
     COUNTED,
     Aggregate,
     Aggregation,
-    Threshold,
     aggregation_of,
     lists_rows,
-    threshold_of,
 )
 from adapters.reasoners.extractive.tables.row_choice import (
-    ASKS_WITHOUT,
     column_of,
+    columns_of_values,
     filter_rows,
-    is_only_of_its_kind,
     named_rows,
     names_what_is_added,
-    numeric_columns,
     of_kind,
     picks_rows,
-    quantity_column,
     says_all,
 )
 from adapters.reasoners.extractive.tables.rows import (
@@ -36,7 +31,6 @@ from adapters.reasoners.extractive.tables.rows import (
     TableAnswer,
     can_be_added,
     column_values,
-    kind_of,
     noun_of,
     place_of,
     quoting,
@@ -51,7 +45,6 @@ from core.model.text import content_words
 from core.values.periods import DateLimit, date_limit_in, day_in
 
 _OF_TOPIC = 0.5  # least share of the question's words in a table on the topic
-_LISTED = 15  # most rows of a table that is quoted whole
 _TO_COME = re.compile(r"\W*(?:tbd|tba|tbc|to be (?:decided|announced|confirmed)|\?*)\W*", re.IGNORECASE)  # no row yet
 _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 
@@ -59,12 +52,12 @@ _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 def compute_answer(
     question: str, asked: Aggregation | None, evidence: Sequence[Evidence], pool: Sequence[Evidence] = ()
 ) -> TableAnswer | None:
-    """Return the answer of the best-fitting table, joined with similar tables in the pool, or None.
+    """Return the answer of the best-fitting table, or None. The pool tells which versions of a document are meant.
 
-    Without an aggregation in ``asked``, its rows may still list everything that the question asks for.
+    Without an aggregation in ``asked``, its rows may still be those within a date limit.
     """
     limit = _limit_of(question)
-    if asked is None and not lists_rows(question):
+    if asked is None and not limit:
         return None
     wanted = frozenset(content_words(question))
     everything = (*pool, *evidence)
@@ -72,8 +65,10 @@ def compute_answer(
     extreme = asked is not None and asked.kind in {Aggregate.MOST, Aggregate.LEAST}
     for rows in sorted(tables_of(meant), key=lambda rows: -table_fit(wanted, rows)):
         whole = with_siblings(wanted, rows, tables_of(pool))
-        dated = limit and (asked is None or asked.kind is Aggregate.COUNT)
-        found = _of_days(question, limit, whole) if limit and dated else _of_table(question, asked, wanted, whole)
+        if limit and (asked is None or asked.kind is Aggregate.COUNT):
+            found = _of_days(question, limit, whole)
+        else:
+            found = _of_table(question, asked, wanted, whole) if asked else None
         if found and (not extreme or _is_on_topic(question, found, everything)):
             return found
         if extreme and len(named_rows(question, rows)) == 1:
@@ -97,8 +92,9 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
         picked = _is_on_topic(question.replace(dated.said, " "), found, evidence)
     else:
         picked = says_all(question, found.quotations)
-    if asked and asked.kind is Aggregate.SUM and not names_what_is_added(question, found.quotations[0]):
-        picked = picked and len(named_rows(question, found.rows)) >= FEWEST
+    if asked and asked.kind is Aggregate.SUM:
+        named = len(named_rows(question, found.rows)) >= FEWEST
+        picked = picked and (named or names_what_is_added(question, found.quotations[0]))
     return frozenset(one.evidence.id for one in found.quotations) if picked else frozenset()
 
 
@@ -111,7 +107,7 @@ def _of_days(question: str, limit: DateLimit, rows: Sequence[Row]) -> TableAnswe
     """Return the rows within a date limit, among those that the rest of the question names."""
     bare = question.replace(limit.said, " ")
     wanted = frozenset(content_words(bare))
-    return rows_dated(limit, wanted, filter_rows(bare, wanted, rows)) or rows_dated(limit, wanted, rows)
+    return rows_dated(limit, wanted, filter_rows(wanted, rows)) or rows_dated(limit, wanted, rows)
 
 
 def _is_on_topic(question: str, found: TableAnswer, evidence: Sequence[Evidence]) -> bool:
@@ -124,16 +120,8 @@ def _is_on_topic(question: str, found: TableAnswer, evidence: Sequence[Evidence]
     return bool(wanted) and sum(stands_in(stem, there) for stem in wanted) >= _OF_TOPIC * len(wanted)
 
 
-def _of_table(
-    question: str, asked: Aggregation | None, wanted: frozenset[str], rows: Sequence[Row]
-) -> TableAnswer | None:
-    limit = threshold_of(question)
-    rest = question.replace(limit.said, " ") if limit else question  # don't match a limit with a cell
-    filtered: Sequence[Row] = filter_rows(question, frozenset(content_words(rest)), rows)
-    if asked is None:
-        return _list_rows(question, rows, filtered)
-    if limit:
-        return rows_within(limit, wanted, rows, filtered)
+def _of_table(question: str, asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
+    filtered: Sequence[Row] = filter_rows(wanted, rows)
     if asked.kind is Aggregate.COUNT:
         return count_rows(question, wanted, rows, filtered)
     filtered = of_kind(wanted, [row for row in filtered if not _TO_COME.fullmatch(row.cells[0])])
@@ -143,32 +131,14 @@ def _of_table(
     column = column_of(asked, wanted, rows, kept)
     if asked.kind is Aggregate.SUM:
         counts = column is None and COUNTED.search(question)  # "how many vans are there over all depots"
-        across = sum_across(wanted, kept) if COUNTED.search(question) else None
-        added = across or (None if counts else sum_of(kept, column))
-        return added or (count_rows(question, wanted, rows, filtered) if counts else None)
+        return count_rows(question, wanted, rows, filtered) if counts else sum_of(kept, column)
     if column is None or (_THAN.search(question) and len(named) < FEWEST):
         return None  # "what if my van is longer than I said" compares no rows
     return extreme_of(asked, kept, column, with_others=asked.compares and bool(named))
 
 
-def _list_rows(question: str, rows: Sequence[Row], kept: Sequence[Row]) -> TableAnswer | None:
-    """Return all rows that match the question, if the table and each row have every word of it.
-
-    Return a whole table only if its first column names what is listed: "list the webhook events", column "Event".
-    """
-    key = set(content_words(rows[0].names[0]))
-    if len(kept) == len(rows) and not (key and key <= set(content_words(question)) and len(rows) <= _LISTED):
-        return None
-    if len(kept) < (1 if ASKS_WITHOUT.search(question) else FEWEST):
-        return None
-    there = f"there are {len(kept)} rows" if len(kept) > 1 else "there is one row"
-    lead = f"The table has {len(rows)} rows:" if len(kept) == len(rows) else f"Picked out of the table, {there}:"
-    found = quoting(lead, kept)
-    return found if says_all(question, found.quotations) else None
-
-
+_QUANTITY = frozenset(content_words("count quantity qty pieces pcs stock"))
 _PERSON = frozenset(content_words("person people name who member employee colleague"))
-_RANGE = re.compile(r"\b(?:above|over|more than|up to|below|under|less than) \S*\d", re.IGNORECASE)  # no one figure
 
 
 def extreme_of(asked: Aggregation, rows: Sequence[Row], column: int, *, with_others: bool) -> TableAnswer | None:
@@ -200,46 +170,6 @@ def sum_of(rows: Sequence[Row], column: int | None) -> TableAnswer | None:
     return quoting(f"Added up from {len(rows)} rows, *{rows[0].names[column]}* comes to {total}:", rows)
 
 
-def sum_across(wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
-    """Add several columns of one row that are parts of one total: passengers at home and abroad.
-
-    Don't add if a column already is the total by its name. Never add amounts of money.
-    """
-    if len(rows) != 1:
-        return None
-    (row,) = rows
-    columns = [at for at, name in enumerate(row.names) if at and wanted & set(content_words(name))]
-    cells = [row.cell(at) for at in columns]
-    whole = any(set(content_words(row.names[at])) <= wanted for at in columns)
-    if len(columns) < FEWEST or whole or any(map(kind_of, cells)) or not can_be_added(cells):
-        return None
-    names = " and ".join(f"*{row.names[at]}*" for at in columns)
-    total = sum(value or 0 for value in column_values(cells))
-    return quoting(f"Added up in the row of {row.cells[0]}, {names} come to {written_out(total)}:", rows)
-
-
-def rows_within(
-    limit: Threshold, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]
-) -> TableAnswer | None:
-    """Return the rows whose figure is within the limit, in the named column or the only one of that kind.
-
-    Every row must have a figure there, because leaving out a row would be a wrong answer.
-    """
-    best: tuple[int, int, list[Row]] | None = None
-    for at in range(1, len(rows[0].names)):
-        *values, bound = column_values([*(row.cell(at) for row in kept), limit.figure])
-        figures = [value for value in values if value is not None]
-        if bound is None or len(figures) < len(kept) or len(kept) < FEWEST or _RANGE.search(kept[0].cell(at)):
-            continue
-        named = len(wanted & set(content_words(rows[0].names[at])))
-        if not (named or is_only_of_its_kind(limit, rows, at)) or (best and best[0] >= named):
-            continue
-        best = named, at, [row for value, row in zip(figures, kept, strict=True) if limit.holds(value, bound)]
-    if best is None or not best[2]:
-        return None
-    return _within(rows[0].names[best[1]], limit.said, len(kept), best[2])
-
-
 def rows_dated(limit: DateLimit, wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
     """Return the rows whose date is within the limit, in the named date column or the only one."""
     columns = [at for at in range(1, len(rows[0].names)) if all(day_in(row.cell(at)) for row in rows)]
@@ -251,11 +181,8 @@ def rows_dated(limit: DateLimit, wanted: frozenset[str], rows: Sequence[Row]) ->
     if not held:
         return None
     said = f"not {limit.said}" if limit.outside else limit.said
-    return _within(rows[0].names[chosen[0]], said, len(rows), held)
-
-
-def _within(name: str, said: str, compared: int, rows: Sequence[Row]) -> TableAnswer:
-    return quoting(f"Worked out from the table, {len(rows)} of the {compared} rows have *{name}* {said}:", rows)
+    name = rows[0].names[chosen[0]]
+    return quoting(f"Worked out from the table, {len(held)} of the {len(rows)} rows have *{name}* {said}:", held)
 
 
 def _are_counted(question: str, rows: Sequence[Row]) -> bool:
@@ -276,10 +203,9 @@ def count_rows(question: str, wanted: frozenset[str], rows: Sequence[Row], kept:
     of_all = bool(key) and key <= wanted  # "how many depots are there?"
     if (len(kept) == len(rows) and not of_all) or len(kept) < FEWEST:
         return None
-    if any(stem in wanted for stem in numeric_columns(rows)) or not _are_counted(question, kept):
-        return None
-    if not of_all and (quantity := quantity_column(kept)) is not None:
-        return sum_of(kept, quantity)  # three rows of treadmills are not three treadmills where a column says how many
+    by_quantity = not of_all and any(_QUANTITY & set(content_words(name)) for name in rows[0].names[1:])
+    if by_quantity or wanted & columns_of_values(rows) or not _are_counted(question, kept):
+        return None  # three rows of treadmills are not three treadmills where a column says how many
     people = next((at for at, name in enumerate(rows[0].names) if _PERSON & set(content_words(name))), None)
     different = {row.cells[people].casefold() for row in kept} if people is not None else set(range(len(kept)))
     noun = "different entries" if people is not None and len(different) < len(kept) else noun_of(question, key)

@@ -11,6 +11,7 @@ from datetime import date
 
 from adapters.reasoners.extractive.compose.quote_markdown import Quotation
 from adapters.reasoners.extractive.tables.rows import TableAnswer
+from adapters.reasoners.extractive.understand import PHRASES
 from core.model.evidence import Evidence
 from core.model.passage_units import Form, Unit, units
 from core.model.text import content_words
@@ -19,27 +20,11 @@ from core.values.periods import date_limit_in, day_in
 _KEPT_IN = re.compile(r"\b(?:change ?log|releases?|what['’]?s new|version history|history of changes)\b", re.IGNORECASE)
 _VERSION = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+)(?![\w-])|\b(?:v|version |release )(\d+)\b", re.IGNORECASE)
 _DAY = re.compile(r"\d{4}-\d\d|\d{1,2}\.\d{1,2}\.\d{4}|[A-Z][a-z]{2,}\.? (?:\d{1,2},? )?\d{4}")
-_NEWS = re.compile(
-    r"\bnew\b|\bchange[sd]?\b|\bchangelog\b|\brelease notes\b|\b(?:what|which)(?:['’]?s| is| was| are| came)? in\b"
-    r"|\b(?:add|fix|remov|releas|shipp|introduc)ed\b|\bcame out\b",
-    re.IGNORECASE,
-)
+_NEWS = PHRASES["NEWS"]
 _RELEASED = re.compile(r"\b(?:releas|shipp|launch)\w*|\bcame out\b|\bchangelog\b", re.IGNORECASE)
-_LATEST = re.compile(
-    r"\b(?:latest|newest|most recent|last|current) (?:[\w-]+ ){0,2}(?:releases?|versions?|updates?)\b"
-    r"|^what(?:['’]?s| is| has)? (?:new|changed)\W*$",
-    re.IGNORECASE,
-)
-_ASKED_VERSION = re.compile(
-    r"\b(?:releases?|versions?|v)[ .]?(\d+(?:\.\d+)*)(?:\.x)?\b|\b(\d+(?:\.\d+)*)\.x\b"
-    r"|(?<![\w.])(\d+\.\d+(?:\.\d+)*)\b",
-    re.IGNORECASE,
-)
-_ORDER = re.compile(
-    r"^(?:which|what) (?:[\w ]+? )?(?:came|come|was|were|is|arrived|appeared)\b[\w ]*? ?"
-    r"\b(?P<order>first|earlier|older|last|later|newer)\b[\w ]*?[,:]? (?P<one>\S.*?),? or (?P<other>.+?)\W*$",
-    re.IGNORECASE,
-)
+_LATEST = PHRASES["LATEST"]
+_ASKED_VERSION = PHRASES["ASKED_VERSION"]
+_ORDER = PHRASES["ORDER"]
 _EARLIER = {"first", "earlier", "older"}
 _MOST = 8  # releases quoted at once
 
@@ -89,11 +74,6 @@ def releases_that_answer(question: str, evidence: Sequence[Evidence]) -> TableAn
         lead = f"The latest release that I found in *{title}* is {chosen[0].label}:"
     quotations = tuple(quotation for one in chosen[:_MOST] for quotation in one.quotations)
     return TableAnswer(lead, quotations) if quotations else None
-
-
-def changelogs_in(evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    """Return the titles of the documents that have releases."""
-    return tuple(dict.fromkeys(item.passage.title for item in evidence if any(_labelled(item))))
 
 
 def _releases(question: str, evidence: Sequence[Evidence]) -> list[Release]:

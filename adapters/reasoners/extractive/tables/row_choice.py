@@ -11,25 +11,14 @@ from adapters.reasoners.extractive.rules import Subjects
 from adapters.reasoners.extractive.tables.aggregation import (
     COUNTED,
     Aggregation,
-    Threshold,
     aggregation_of,
-    threshold_of,
     without_sum,
 )
-from adapters.reasoners.extractive.tables.rows import FEWEST, Row, column_values, kind_of, place_of
+from adapters.reasoners.extractive.tables.rows import FEWEST, Row, column_values, place_of
 from adapters.reasoners.extractive.understand.answer_type import thing_asked
 from core.model.markdown_lines import cells_of
 from core.model.passage_units import Unit
-from core.model.text import STOPWORDS, content_words
-
-_YES, _NO = (
-    re.compile(r"(?:yes|y|✓|✔)\b|[✓✔]", re.IGNORECASE),
-    re.compile(r"(?:no|none|n|not)\b|[–—✗-]?$", re.IGNORECASE),
-)
-ASKS_WITHOUT = re.compile(
-    r"\b(?:without|no|not|lacks?|neither|cannot|\w+n['’]t|(?:ca|do|does|is|are|was|were|has|have|wo)nt)\b",
-    re.IGNORECASE,
-)
+from core.model.text import content_words
 
 
 def named_rows(question: str, rows: Sequence[Row]) -> list[Row]:
@@ -45,17 +34,11 @@ def of_kind(wanted: frozenset[str], rows: Sequence[Row]) -> Sequence[Row]:
     return some if FEWEST <= len(some) < len(rows) else rows
 
 
-def filter_rows(question: str, wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
-    """Return the rows whose cells match words of the question: the panels, what is billed monthly.
-
-    In a yes/no column such as "Lift", match the question's yes or no.
-    """
+def filter_rows(wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
+    """Return the rows whose cells match words of the question: the panels, what is billed monthly."""
     kept = list(rows)
     used: set[str] = set()  # words that an earlier column matched: "lorry" picks the lorries, not mentions of lorries
     for column in range(len(rows[0].names)):
-        if column and (answer := _yes_or_no(question, [row.cell(column) for row in rows], rows[0].names[column])):
-            kept = [row for row in kept if (_YES if answer == "yes" else _NO).match(row.cell(column))]
-            continue
         values = {row.cells[column] for row in kept if column < len(row.cells)}
         matching = {value for value in values if (stems := set(content_words(value))) and stems <= wanted}
         if not matching and column:  # "jude" for Jude Okoro: a word of some cells of one column
@@ -67,25 +50,7 @@ def filter_rows(question: str, wanted: frozenset[str], rows: Sequence[Row]) -> l
     return kept
 
 
-def _yes_or_no(question: str, cells: Sequence[str], name: str) -> str:
-    """Return "yes" or "no" if the question asks for that in a yes/no column, or an empty string.
-
-    "Without a limit" matches the rows with "no" in any column with limits.
-    """
-    there = set(content_words(name)) - STOPWORDS  # "needed" is none, "need" is
-    lacking = [cell for cell in cells if _NO.match(cell)]
-    if ASKS_WITHOUT.search(question) and there & set(content_words(question)) and 0 < len(lacking) < len(cells):
-        return "no"
-    if not any(_YES.match(cell) for cell in cells) or not all(_YES.match(cell) or _NO.match(cell) for cell in cells):
-        return ""
-    if not there or not there <= set(content_words(question)):
-        return ""
-    return "no" if ASKS_WITHOUT.search(question) else "yes"
-
-
 _WHICH_TIME = frozenset(content_words("last next first previous"))  # "last year" does not ask for "Last act ends"
-
-_QUANTITY = frozenset(content_words("count quantity qty pieces pcs stock"))
 
 
 def column_of(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> int | None:
@@ -112,23 +77,17 @@ def column_of(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], k
     return best[1] if best else None
 
 
-def is_only_of_its_kind(limit: Threshold, rows: Sequence[Row], column: int) -> bool:
-    """Return whether a column is the only one with figures of the limit's kind, for example pounds."""
-    kind = kind_of(limit.figure)
-    alike = [at for at in range(1, len(rows[0].names)) if kind in {kind_of(row.cell(at)) for row in rows}]
-    return bool(kind) and alike == [column]
+_YES_OR_NO = re.compile(r"(?:yes|no|none|y|n)\b|[✓✔✗–—-]$", re.IGNORECASE)
 
 
-def numeric_columns(rows: Sequence[Row]) -> set[str]:
-    """Return the stems of the names of number columns, whose values are read, not counted."""
-    columns = [at for at in range(1, len(rows[0].names)) if _figures(rows, at) > len(rows) / 2]
-    return {stem for at in columns for stem in content_words(rows[0].names[at])}
-
-
-def quantity_column(rows: Sequence[Row]) -> int | None:
-    """Return the column with each row's quantity, or None."""
-    columns = (at for at, name in enumerate(rows[0].names) if at and _QUANTITY & set(content_words(name)))
-    return next((at for at in columns if _figures(rows, at) == len(rows)), None)
+def columns_of_values(rows: Sequence[Row]) -> set[str]:
+    """Return the stems of the names of columns with numbers or yes and no, which are read, not counted."""
+    found: set[str] = set()
+    for at in range(1, len(rows[0].names)):
+        answers = sum(bool(_YES_OR_NO.match(row.cell(at))) for row in rows)
+        if max(_figures(rows, at), answers) > len(rows) / 2:
+            found.update(content_words(rows[0].names[at]))
+    return found
 
 
 def _figures(rows: Sequence[Row], column: int) -> int:
@@ -153,10 +112,7 @@ _HAS = frozenset(content_words("serve have run offer cover provide operate own m
 
 def says_all(question: str, quotations: Sequence[Quotation]) -> bool:
     """Return whether the table's headings and columns, with each row, have every word of the question."""
-    limit = threshold_of(question)
-    wanted = (
-        set(topic_words(without_sum(question.replace(limit.said, " ") if limit else question))) - _SAYS_NOT - _SAYS_WHEN
-    )
+    wanted = set(topic_words(without_sum(question))) - _SAYS_NOT - _SAYS_WHEN
     passage, head = quotations[0].evidence.passage, quotations[0].units[0].head[0]
     above = set(content_words(" ".join((passage.title, *passage.heading, head))))
     left = {stem for stem in wanted if not stands_in(stem, above)}
@@ -192,15 +148,9 @@ def picks_rows(question: str, asked: Aggregation, first: Quotation) -> bool:
 
     For prices, weights and the like, the rows may have another name. For dates, they may not.
     """
-    by_date = "date" in asked.column
-    by_column = bool(asked.column) and not by_date
-    passage, row = first.evidence.passage, first.units[0]
-    names, cells = cells_of(row.head[0]), cells_of(row.text)
+    passage, names = first.evidence.passage, cells_of(first.units[0].head[0])
     picked = set(thing_asked(question) or content_words(asked.picked))
-    if any(stands_in(stem, content_words(" ".join((passage.title, *passage.heading, names[0])))) for stem in picked):
-        return True
-    if by_date:  # "which lorry leaves earliest", where the row says that it is one
-        kind = picked - set(content_words(" ".join(names)))
-        return bool(kind) and any(kind <= set(content_words(cell)) for cell in cells)
-    is_said = any(picked == set(content_words(cell)) for cell in cells)
-    return by_column and (is_said or not picked & set(content_words(" ".join(names[1:]))))
+    above = content_words(" ".join((passage.title, *passage.heading, names[0])))
+    by_column = bool(asked.column) and "date" not in asked.column
+    other = picked & set(content_words(" ".join(names[1:])))
+    return any(stands_in(stem, above) for stem in picked) or (by_column and not other)

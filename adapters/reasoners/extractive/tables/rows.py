@@ -106,8 +106,7 @@ def written_out(value: float) -> str:
 def quoting(lead: str, rows: Sequence[Row]) -> TableAnswer:
     """Return an answer that quotes these rows below a line with the computed result."""
     groups = groupby(rows, key=lambda row: row.evidence)
-    quotations = (Quotation(item, tuple(row.unit for row in some)) for item, some in groups)
-    return TableAnswer(lead, tuple(quotations), rows)
+    return TableAnswer(lead, tuple(Quotation(item, tuple(row.unit for row in some)) for item, some in groups), rows)
 
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:[,\u2009\u00a0 ]\d{3})+(?:\.\d+)?(?!\d)|(?<![A-Za-z\d.])-?\d+(?:\.\d+)?")
@@ -155,12 +154,6 @@ def column_values(cells: Sequence[str]) -> list[float | None]:
         return [None] * len(cells)
     factor = "" not in units
     return [None if one is None else one.worth if factor else one.plain for one in read]
-
-
-def kind_of(text: str) -> str:
-    """Return the kind of an amount: a currency, a base unit, "date". Empty for a bare number or none."""
-    found = _read(text)
-    return found.kind if found else ""
 
 
 def can_be_added(cells: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from adapters.reasoners.extractive.understand import word_table
+from adapters.reasoners.extractive.understand import PHRASES, word_table
 from core.model.text import content_words
 
 
@@ -75,17 +75,7 @@ def is_strict(question: str) -> bool:
     return kind_asked(question).strict
 
 
-def lacks(question: str, text: str) -> bool:
-    """Return whether a text cannot answer because it misses the answer type."""
-    return is_strict(question) and fits(question, text) < NEUTRAL
-
-
-_BROAD = re.compile(
-    r"^(?:how (?:do|can|should|to|would|must)|(?:the )?steps|what (?:is|are|about)|what's|tell me|explain|describe)\b"
-    r"|^(?!(?:who|whom|whose|what|which|where|when|why|how|is|are|was|were|am|do|does|did|can|could|should|shall|will"
-    r"|would|may|might|must|has|have|had|isn|aren|doesn|don|compare)\b)",
-    re.IGNORECASE,
-)
+_BROAD = PHRASES["BROAD"]
 
 
 def is_broad(question: str) -> bool:
@@ -103,11 +93,7 @@ _THINGS = (
     re.compile(rf"\bhow many\s+{_NOUNS}", re.IGNORECASE),
     re.compile(rf"\b(?:which|what(?:['’]?s)?)\s+(?:(?:is|are|was|were)\s+)?{_ARTICLE}{_NOUNS}", re.IGNORECASE),
 )
-_NO_NOUN = re.compile(  # words that name no column, or that another rule handles: prices, people, times
-    r"\b(?:responsible|charge|prices?|costs?|fees?|kinds?|sorts?|types?|differences?|wrong|ways?|matter|happen\w*"
-    r"|(?:second|minute|hour|day|week|month|year|time)s|people|persons?|new|current|last|next|first|\w+ed|\w+est)\b",
-    re.IGNORECASE,
-)
+_NO_NOUN = PHRASES["NO_NOUN"]  # words that name no column, or that another rule handles: prices, people, times
 _TO_PLURAL = re.compile(r"^.*?\b\w+[^s\W]s\b")  # a verb follows it: "passengers travel"
 
 

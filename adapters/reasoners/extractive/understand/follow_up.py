@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.reasoners.extractive.understand import word_sets
+from adapters.reasoners.extractive.understand import PHRASES, word_sets
 from adapters.reasoners.extractive.understand.names import PRONOUNS, QUESTION_WORDS, names
 from core.model.conversation import Exchange
 from core.model.text import STOPWORDS, content_words, stem, words
@@ -18,29 +18,13 @@ _LONGEST = 4  # content words of a fragment; more make a question
 _TOPIC = 4  # words
 _ENOUGH_BEFORE = 3  # content words before a pronoun, which then refers to the question itself
 
-LEADING = re.compile(
-    r"^(?:(?:and|but|so|also|then|or|plus)\b[\s,]*)*(?:what|how)\s+about\s+|^(?:and|but|or|plus|also)\b[\s,]+",
-    re.IGNORECASE,
-)
-_AMENDS = re.compile(
-    r"^(?:(?:sorry|no|nope|oh|oops|wait|well)\b[\s,.!–—-]*)*"
-    r"(?:(?:i (?:just |actually )?meant?|i was asking(?: about)?|meant|make (?:that|it)(?: an?)?)\b[\s,:]*)?(?=[^\W_])",
-    re.IGNORECASE,
-)
-_TAKES_BACK = re.compile(
-    r"^(?:sorry|no|nope|oops|wait|not)\b|\b(?:i|i just|i actually) meant?\b|^make (?:that|it)\b", re.IGNORECASE
-)
+LEADING = PHRASES["LEADING"]
+_AMENDS = PHRASES["AMENDS"]
+_TAKES_BACK = PHRASES["TAKES_BACK"]
 _NOT = re.compile(r"^not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+?)\s*(?:,|\s[–—-]\s|\bbut\b)\s*(?P<new>.+)$")
-_THE_SAME = re.compile(  # "what was it in 2025?" asks the same for another year
-    r"^(?:what|how much|how many|how)?\s*(?:was|is|were|are)\s+(?:it|that|they|those)\s+(?=(?:in|under|on|for|at)\s)",
-    re.IGNORECASE,
-)
+_THE_SAME = PHRASES["THE_SAME"]  # "what was it in 2025?" asks the same for another year
 _ASKING = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
-_VERB = re.compile(
-    r"\b(?:is|are|was|were|am|be|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)\b"
-    r"|\w['’](?:s|t)\b",
-    re.IGNORECASE,
-)
+_VERB = PHRASES["VERB"]
 _CLAUSE = re.compile(r"(?:if|when|while|after|before|during|since|until|without|because|as|per|than)\b", re.IGNORECASE)
 _AT = re.compile(r"(?P<word>in|for|on|at|with|to|by|from|under)\s+(?:(?:the|an?)\s+)?", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
@@ -48,16 +32,8 @@ _ONE = re.compile(r"\s+ones?$", re.IGNORECASE)
 _BARE = re.compile(r"(?:(?:in|for|on|at|with|to)\s+)?(?:how \w+|when|where|why|whom|which \w+|what \w+)", re.IGNORECASE)
 _FRAME = re.compile(r"\bhow (?:long|often|much|many|far|soon|early|late)\b|\b(?:some|any)(?:one|body)\b", re.IGNORECASE)
 _PERSON = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
-_PRONOUN = re.compile(
-    r"\b(?:he|she|him|his|her|hers|it|its|they|them|their|theirs|these|those)\b"
-    r"|\b(?:this|that)\b(?!\s+(?:is|was|week|month|year|time|way)\b)|\b(?:which|that|the) one\b",
-    re.IGNORECASE,
-)
-_EMPTY_IT = re.compile(
-    r"\bit(?:['’]s| is| was| would be)?\s+(?:be )?(?:possible|true|necessary|worth|okay|allowed|takes?|costs?)\b"
-    r"|\b(?:is|was|does|will) it (?:be )?(?:possible|true|necessary|okay|allowed|take)\b",
-    re.IGNORECASE,
-)
+_PRONOUN = PHRASES["PRONOUN"]
+_EMPTY_IT = PHRASES["EMPTY_IT"]
 _POSSESSIVE = frozenset({"his", "its", "their", "theirs", "hers"})
 _OPEN_END = re.compile(r"\b(?:then|there|in (?:that|this) case)\s*[?.!]*$", re.IGNORECASE)
 _PUT_BEHIND = re.compile(r"\s*\(([^()]+)\)\W*$")

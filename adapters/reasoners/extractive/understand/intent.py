@@ -36,19 +36,12 @@ class Intent(Enum):
     DOUBT = auto()
     MORE = auto()
 
+    @property
+    def of_thread(self) -> bool:
+        """Whether it needs a thread."""
+        return self.value >= Intent.LAST_QUESTION.value
 
-_OF_THREAD = frozenset(  # these need a thread
-    {
-        Intent.LAST_QUESTION,
-        Intent.RECAP,
-        Intent.SHORTER,
-        Intent.REPEAT,
-        Intent.SOURCE,
-        Intent.OBJECTION,
-        Intent.DOUBT,
-        Intent.MORE,
-    }
-)
+
 _FILLING = frozenset(
     "please pls team everyone everybody folks guys just so and me us there for bot footnote".split()  # noqa: SIM905
 )
@@ -90,25 +83,22 @@ def kind_of(message: str, *, in_thread: bool) -> Intent | None:
     if PHRASES["THANKS"].fullmatch(bare) and "?" not in message:
         return Intent.THANKS
     found = (_small_talk().get(_core(one)) for one in (bare, _strip_front(bare)))
-    return next((kind for kind in found if kind and (in_thread or kind not in _OF_THREAD)), None)
+    return next((kind for kind in found if kind and (in_thread or not kind.of_thread)), None)
 
 
 def overview_of(message: str, bases: Collection[str]) -> Overview | None:
     """Return the plan to list documents, of the named base or of all, if the message asks for that."""
     for bare in (_bare(message), _strip_front(_bare(message))):
-        if (found := PHRASES["OF_BASE"].fullmatch(bare)) and (base := _base_in_question(found["base"], bases)):
-            return Overview(base, "it asks what a knowledge base holds")
+        if found := PHRASES["OF_BASE"].fullmatch(bare):  # "release notes" for release-notes
+            for base in bases:
+                if _joined(base) == _joined(found["base"]):
+                    return Overview(base, "it asks what a knowledge base holds")
         if PHRASES["ALL"].fullmatch(bare):
             return Overview(None, "it asks what there is to read")
     return None
 
 
-def _base_in_question(said: str, bases: Collection[str]) -> str:
-    """Return the named base, ignoring case and separators: "release notes" for release-notes."""
-    return next((base for base in bases if _join_words(base) == _join_words(said)), "")
-
-
-def _join_words(name: str) -> str:
+def _joined(name: str) -> str:
     return "".join(words(name.replace("_", " "))).casefold()
 
 

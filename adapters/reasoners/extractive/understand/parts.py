@@ -6,46 +6,21 @@
 
 import re
 
+from adapters.reasoners.extractive.understand import PHRASES
 from core.model.text import content_words, words
 
 _MOST = 3  # parts
 _OF_ITS_OWN = 2  # content words
 _POLITE = re.compile(r"^(?:(?:please|also|then|and|so|can you tell me|do you know)[\s,]+)+", re.IGNORECASE)
 # Where two questions meet: a question mark, or "and" before a question word or auxiliary.
-_JOINT = re.compile(
-    r"\?+\s+(?=\S)|(?:,\s*|\s+)(?:and(?: also)?|also|plus|as well as)\s+"
-    r"(?=(?:who|whom|whose|what|what's|which|where|when|why|how|is|are|was|were|do|does|did|can|could|should|will|would)\b)"
-    r"|,\s*(?=(?:who|whom|whose|what|what's|which|where|when|why|how|is there|are there|can i|do i)\b)",
-    re.IGNORECASE,
-)
-_LEANING = re.compile(
-    r"^(?:whose|who's|which (?:is|was|are|were|has|had)|who (?:is|was|has|had))\b|\b(?:he|she|it|they|him|them|his"
-    r"|her|its|their|"
-    r"this|that|these|those|one|ones|such|each|both|another|next|then)\b",
-    re.IGNORECASE,
-)
-_QUESTION = re.compile(
-    r"^(?:who|whom|whose|what|what's|which|where|when|why|how|is|are|was|were|am|do|does|did|can|could|should"
-    r"|shall|will|"
-    r"would|may|might|must|has|have|had|isn't|aren't|doesn't|don't|in which|at what|for how|on which)\b",
-    re.IGNORECASE,
-)
+_JOINT = PHRASES["JOINT"]
+_LEANING = PHRASES["LEANING"]
+_QUESTION = PHRASES["QUESTION"]
 
 
-_COMPARE = re.compile(
-    r"^(?:please )?compare (?:the )?(?P<sides>[^?.]+?(?:,? (?:and|with|to|vs\.?) )[^?.]+?)"
-    r"(?P<what> (?:for|in|on|by) [^?.]+)?$",
-    re.IGNORECASE,
-)
-_BETWEEN = re.compile(
-    r"^(?:what(?:'s|’s|s| is| are)? )?(?:the )?differences? in (?P<thing>.+?) between (?P<one>.+?) and (?P<other>.+)$"
-    r"|^how (?:did|has|have) (?:the )?(?P<what>.+?) changed? (?:from|between) (?P<from>.+?) (?:to|and) (?P<to>.+)$",
-    re.IGNORECASE,
-)
-_SAME_WORD = re.compile(  # "the rules for lorries and for vans"
-    r"^(?P<before>.*?\b(?P<at>for|of|in|on|at|under|with) )(?P<one>[^,?]+?),? (?:and|or) (?P=at) (?P<other>[^,?]+)$",
-    re.IGNORECASE,
-)
+_COMPARE = PHRASES["COMPARE"]
+_BETWEEN = PHRASES["BETWEEN"]
+_SAME_WORD = PHRASES["SAME_WORD"]  # "the rules for lorries and for vans"
 _MARK = r"(?:(?:version|edition|release|v)\.? ?\d+(?:\.\d+)*|(?:19|20)\d\d)"
 _JOINED = r"(?:,? (?:and|or|versus|vs\.?|compared (?:to|with))(?: what about)?|,)(?: (?:in|for|of|under))?(?: the)?"
 _MARKS = re.compile(rf"^(?P<before>.*?)\b(?P<one>{_MARK}){_JOINED} (?P<other>{_MARK})\b(?P<after>.*)$", re.IGNORECASE)

@@ -15,7 +15,7 @@ from functools import lru_cache
 from adapters.reasoners.extractive.understand import word_table
 from adapters.reasoners.extractive.understand.spelling import NO_LEXICON, Lexicon
 from core.model.languages import language_of
-from core.model.text import content_words, snowball, words
+from core.model.text import snowball, words
 
 _STEMMERS = {"de": "german", "fr": "french", "es": "spanish"}
 LANGUAGES = frozenset(_STEMMERS)  # with a dictionary
@@ -27,8 +27,6 @@ _STOPS = ".!?:"
 _ELIDED = "'’"
 _SOME = 0.25  # share of texts in the question's language that makes an answer in it likely
 _LONGEST = 5  # words of an entry
-_LONGEST_SENSE = 3  # words of an entry's English
-_SENSES = 4  # translations of one English word
 _SHORTEST_PART = 3  # letters of a part of a compound
 # "Who is for the planner responsible?": German puts the predicate last.
 _PUT_LAST = re.compile(
@@ -56,25 +54,6 @@ def english_of(question: str, lexicon: Lexicon = NO_LEXICON) -> str:
     """Return the question in English, or unchanged without a dictionary. ``lexicon`` confirms cognates."""
     language = language_of(question)
     return dictionary_of(language).translate(question, lexicon) if language in LANGUAGES else question
-
-
-def foreign_words_of(question: str, language: str) -> str:
-    """Return the content words of an English question in another language.
-
-    The result is a list of all likely translations for a search, not a sentence. Empty if no word is known.
-    """
-    meant = _foreign_words(language)
-    wanted = [(stems[0], word) for word in words(question) if (stems := content_words(word))]
-    said: list[str] = []
-    at = 0
-    known = False
-    while at < len(wanted):
-        stems = tuple(stem for stem, _ in wanted[at : at + _LONGEST_SENSE])
-        run = next((size for size in range(len(stems), 0, -1) if stems[:size] in meant), 0)
-        said.extend(meant[stems[:run]][:_SENSES] if run else [re.sub(r"['’]s$", "", wanted[at][1])])
-        known = known or bool(run)
-        at += run or 1
-    return " ".join(said) if known else ""
 
 
 # Note below an answer with the translated question, so that a person can see translation errors.
@@ -236,16 +215,6 @@ def dictionary_of(language: str) -> Dictionary:
         if len(entry) >= _COGNATE:  # "thé" would make tea of "the"
             entries.setdefault(_without_accents(entry), english)
     return Dictionary(language, entries, stems)
-
-
-@lru_cache(maxsize=len(_STEMMERS))
-def _foreign_words(language: str) -> Mapping[tuple[str, ...], tuple[str, ...]]:
-    """Return a map from the stems of English words to their translations, shortest first."""
-    found: dict[tuple[str, ...], list[str]] = {}
-    for word, english in dictionary_of(language).entries.items():
-        if " " not in word and (stems := content_words(english)):
-            found.setdefault(stems, []).append(word)
-    return {stems: tuple(sorted(listed, key=len)) for stems, listed in found.items()}
 
 
 def _goes_on_with_name(tokens: Sequence[str]) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from adapters.reasoners.extractive.compose import replies
 from adapters.reasoners.extractive.score.reading import ALONE, Leaning
+from adapters.reasoners.extractive.understand import PHRASES
 from adapters.reasoners.extractive.understand.follow_up import (
     LEADING,
     ResolvedQuestion,
@@ -29,21 +30,8 @@ _LONGEST = 1_200  # characters of a piece of a file that is scored like a passag
 _MOST = 24  # pieces of all files together
 _SAYS_LITTLE = 2  # content words; such a short question may continue the last one without saying so
 _SUMMARY = 700  # characters of all files together
-_ASKS_SUMMARY = re.compile(
-    r"(?:(?:hi|hello|hey|please|can you|could you|would you|bitte|por favor)[\s,]*)*"
-    r"(?:summari[sz]e|sum up|tl;?dr|(?:give (?:me|us) )?(?:a|the) (?:short )?summary(?: of)?|what(?:'s| is) in"
-    r"|what (?:does|do)|fass|fasse|zusammenfassung|résume[zr]?|resume|resumir|resumen(?: de)?)"
-    r"(?: (?:this|that|it|these|the|attached|uploaded|my|our|das|die|diese|dieses|datei|ce|cet|cette|le|fichier|este"
-    r"|esto|el|archivo|files?|documents?|pdf|attachments?|spreadsheet|say|mean|about|zusammen|for (?:me|us)|please"
-    r"|bitte))*"
-    r"[\s.?!]*",
-    re.IGNORECASE,
-)
-_NAMES_IT = re.compile(
-    r"\b(?:(?:in|of|from|according to|per) )?(?:this|that|the|my|our|these) (?:attached |uploaded )?"
-    r"(?:file|document|attachment|pdf|spreadsheet|text|doc|page|upload)s?\b|\battached\b",
-    re.IGNORECASE,
-)
+_ASKS_SUMMARY = PHRASES["ASKS_SUMMARY"]
+_NAMES_IT = PHRASES["NAMES_FILE"]
 
 
 def plan_without_search(inquiry: Inquiry, thread: Thread) -> Plan | None:
