@@ -86,7 +86,7 @@ def main() -> None:
     except FootnoteError as error:
         _fail(error.args[0], error.remedy or "")
     except typer.Abort:
-        _fail("Nothing was done.")
+        _fail("Nothing was changed.")
     except UsageError as error:
         _wrongly_called(error)
     except KeyboardInterrupt:

@@ -62,7 +62,9 @@ if TYPE_CHECKING:
 # full loop begins (core.agent.retries). Without a model the full loop is free, so it always runs.
 CONFIDENT = 0.0
 NEVER = 2.0
-NOTHING_TO_READ = "An admin can add some: `/kb` in chat, *Knowledge* on the page, `footnote ingest` in a terminal."
+NOTHING_TO_READ = (
+    "An admin can add some with `/kb` in chat, on the page under *Knowledge*, or with `footnote ingest` in a terminal."
+)
 
 
 @dataclass(frozen=True)
@@ -250,7 +252,7 @@ class Footnote(Stores):
         from adapters.backup.backup import back_up_older_data
 
         if folder := await back_up_older_data(self.backup, self.settings.home):
-            self.opening.notices.append(f"This data is of an older Footnote. It was backed up first, into {folder}.")
+            self.opening.notices.append(f"This data comes from an older Footnote. It was backed up first, to {folder}.")
 
     def take_notices(self) -> tuple[str, ...]:
         """Return the losses of the stores noticed since the last call, each in one line."""
@@ -269,7 +271,7 @@ class Footnote(Stores):
         names = await self.all_bases()
         if base not in names:
             there = ", ".join(sorted(names)) or "none yet"
-            raise NotFound(f"There is no knowledge base called {base!r}; there is: {there}.")
+            raise NotFound(f"There is no knowledge base called {base!r}. Available: {there}.")
         return frozenset({base})
 
     def user_actions(self) -> "UserActions":

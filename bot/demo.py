@@ -46,7 +46,7 @@ async def _ingest(console: SafeConsole, footnote: Footnote) -> None:
 
 def _welcome(console: SafeConsole) -> None:
     console.print()
-    console.print("These are the documents of Brindlepost, an invented company that plans delivery rounds. Try:")
+    console.print("These are the documents of Brindlepost, an invented company that plans delivery routes. Try:")
     for line in _script():
         console.print(Text(f"  {line['say']}", style="cyan"))
 
@@ -73,7 +73,7 @@ def _farewell(console: SafeConsole, *, kept: bool) -> None:
             "footnote ask and footnote chat go on with this company until you bring in documents of your own:"
         )
     else:
-        console.print("That was the demo. With documents of your own:")
+        console.print("That was the demo. To use your own documents:")
     console.print(Text("  footnote ingest PATH\n  footnote chat", style="cyan"))
 
 

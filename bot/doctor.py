@@ -73,7 +73,7 @@ async def explain(place: str, *, as_json: bool) -> int:
     from core.service.channel_settings import explain_settings
 
     if not PLACE.fullmatch(place):
-        raise NotFound(f"{place!r} is no channel.", remedy=f"A channel is named as {_channel_forms()}.")
+        raise NotFound(f"{place!r} is not a channel.", remedy=f"A channel looks like {_channel_forms()}.")
     async with open_footnote(load_settings(), models=False, index=False) as footnote:
         chosen = await footnote.settings_store.read(place)
         applying = channel_settings(ChannelSettings(footnote.policy), chosen)
@@ -83,7 +83,7 @@ async def explain(place: str, *, as_json: bool) -> int:
         print_json({"place": place, "settings": settings, "chosen": sorted(one.name for one in lines if one.chosen)})
     else:
         SafeConsole().print(
-            "\n".join([f"What applies in {place}:", *(f"  {line.text}" for line in lines)]), highlight=False
+            "\n".join([f"Settings in {place}:", *(f"  {line.text}" for line in lines)]), highlight=False
         )
     return 0
 
@@ -168,9 +168,9 @@ async def _look(name: str, checks: AsyncGenerator[Check], until: float, found: "
 def _too_slow(name: str, last: str, seconds: float) -> Check:
     """Return the check for a timeout: a failure for a server that does not answer, a note for slow models."""
     if name == MODELS:
-        return late_check(last, f"It may only be slow: {PATIENTLY}")
+        return late_check(last, f"It may just be slow: {PATIENTLY}")
     after = f" after {last}" if last else ""
-    remedy = f"Check the addresses that are set, or wait longer: {PATIENTLY}"
+    remedy = f"Check the configured addresses, or wait longer: {PATIENTLY}"
     return Check(name, Health.FAILED, f"no answer within {round(seconds, 1):g} seconds{after}", remedy)
 
 
@@ -218,7 +218,7 @@ def _home(settings: Settings) -> Check:
         with tempfile.TemporaryFile(dir=home) as probe:
             probe.write(b"1" * PROBE)
     except OSError as error:
-        remedy = "Set FOOTNOTE_HOME to one that is writable and has room."
+        remedy = "Set FOOTNOTE_HOME to a folder that is writable and has free space."
         return Check("data directory", Health.FAILED, f"{home}: {error.strerror}", remedy)
     if loose := open_to_others(home):
         remedy = f"chmod -R go-rwx {home}, as the owner of what is in there."
@@ -226,7 +226,9 @@ def _home(settings: Settings) -> Check:
         return Check("data directory", Health.FAILED, others, remedy)
     free = shutil.disk_usage(home).free / 2**30
     if free < FREE_GIB:
-        return Check("data directory", Health.NOTE, f"{home}: only {free:.1f} GiB free", "Make room on that disk.")
+        return Check(
+            "data directory", Health.NOTE, (f"{home}: only {free:.1f} GiB free"), "Free some space on that disk."
+        )
     return Check("data directory", Health.OK, f"{home}, {free:.0f} GiB free")
 
 
@@ -248,16 +250,19 @@ async def endpoint_checks(settings: Settings) -> AsyncGenerator[Check]:
         lacks = await endpoint.probe(Meter(replace(limits, seconds=settings.answer_deadline), SystemClock()))
         said = f"{settings.llm_model} answers, and sends JSON"
         if lacks:
-            said = f"{settings.llm_model} answers; it does without: {', '.join(lacks)}"
+            said = f"{settings.llm_model} answers. It does not support: {', '.join(lacks)}"
         yield Check("model endpoint", Health.OK, said)
         trust = await endpoint.trust.result(again=True)
         if trust.believed:
-            yield Check("verification", Health.OK, f"checks by the model are believed: {trust}")
+            yield Check("verification", Health.OK, f"checks by the model are trusted: {trust}")
         else:
-            remedy = "Answers that are not nearly the documents' own words become quotes; a larger model checks better."
-            yield Check("verification", Health.NOTE, f"checks by the model are not believed: {trust}", remedy)
+            remedy = (
+                "Answers that differ much from the documents' words are replaced by quotes. A larger model checks"
+                " better."
+            )
+            yield Check("verification", Health.NOTE, f"checks by the model are not trusted: {trust}", remedy)
     except FootnoteError as error:
-        yield Check("model endpoint", Health.FAILED, str(error), "Until then the extractive reasoner answers.")
+        yield Check("model endpoint", Health.FAILED, str(error), "Until it works, answers are quotes.")
     finally:
         await endpoint.close()
 

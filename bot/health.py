@@ -70,7 +70,7 @@ async def _not_found(_request: web.Request) -> web.StreamResponse:
 async def _expect(request: web.Request) -> None:
     """Answer ``Expect``. aiohttp's own handler echoes the header, and fails if it is not valid text."""
     if request.headers.get("Expect", "").lower() != "100-continue":
-        raise web.HTTPExpectationFailed(text="Only 100-continue can be expected.")
+        raise web.HTTPExpectationFailed(text="Only Expect: 100-continue is supported.")
     if request.transport is not None:
         request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
@@ -195,6 +195,6 @@ async def listen(app: web.Application, host: str, port: int) -> HttpPort:
         await runner.cleanup()
         why = os.strerror(error.errno).lower() if error.errno and error.errno > 0 else str(error)
         raise ConfigurationError(
-            f"Port {port} on {host} cannot be used: {why}.", remedy="Set HTTP_PORT and HTTP_HOST to a free one."
+            f"Port {port} on {host} cannot be used: {why}.", remedy="Set HTTP_PORT and HTTP_HOST to a free address."
         ) from error
     return HttpPort(server, runner)

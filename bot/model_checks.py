@@ -22,9 +22,9 @@ from core.model.json_codec import from_json
 
 ELSEWHERE = "-"  # in place of a model's name: load nothing
 EMBEDDING, ANSWER_READER, RERANKER = "embedding model", "answer reader", "reranker"
-_SHOW_WHY = "LOG_LEVEL=debug footnote search anything shows why."
-_PACKAGED_FILES = "It comes with Footnote and its packaged model: install Footnote again, with what it depends on."
-_DOWNLOADED = "It is downloaded the first time; until it is there, ranking does without."
+_SHOW_WHY = "To see why, run LOG_LEVEL=debug footnote search anything."
+_PACKAGED_FILES = "It is part of Footnote. Install Footnote and its dependencies again."
+_DOWNLOADED = "It is downloaded on first use. Until then, results are not reranked."
 
 
 async def model_checks(settings: Settings) -> AsyncGenerator[Check]:
@@ -116,7 +116,7 @@ async def _reranker(name: str) -> Check:
     await reranker.open()
     if reranker.available:
         return Check(RERANKER, Health.OK, name)
-    remedy = "Set RERANKER_MODEL to a local path, or run once where it can be downloaded."
+    remedy = "Set RERANKER_MODEL to a local path, or run once with internet access to download it."
     return Check(RERANKER, Health.NOTE, f"{name} is not available; ranking without it", remedy)
 
 

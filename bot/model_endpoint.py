@@ -105,7 +105,7 @@ def _require_prices(settings: Settings, name: str, budget: float | None) -> floa
     """Return this budget. Raises ConfigurationError if there are no prices to apply it with."""
     if budget is not None and not settings.llm_price_in and not settings.llm_price_out:
         raise ConfigurationError(
-            f"{name} is set, but no price.", remedy="Set LLM_PRICE_IN and LLM_PRICE_OUT, per million tokens."
+            f"{name} is set, but no price is.", remedy="Set LLM_PRICE_IN and LLM_PRICE_OUT, per million tokens."
         )
     return budget
 

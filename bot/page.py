@@ -37,7 +37,7 @@ from core.service.gaps.digest import GapOverview
 from core.service.help import ExampleQuestions
 
 DOCTOR_SECONDS = 90.0
-_BY_HAND = "Run footnote doctor in a terminal: it says more."
+_BY_HAND = "Run footnote doctor in a terminal to see more."
 
 
 @asynccontextmanager
@@ -131,7 +131,7 @@ async def examine() -> Sequence[Check]:
     except TimeoutError:
         return [Check("doctor", Health.FAILED, f"It took longer than {DOCTOR_SECONDS:.0f} seconds.", _BY_HAND)]
     except ValueError:
-        return [Check("doctor", Health.FAILED, "It gave no report.", _BY_HAND)]
+        return [Check("doctor", Health.FAILED, "It returned no report.", _BY_HAND)]
     finally:
         if asked.returncode is None:
             asked.kill()

@@ -68,7 +68,8 @@ async def local_mcp(settings: Settings, footnote: Footnote) -> "MCPServer":
         await clients.identify(secret)
     except Unauthenticated:
         raise ConfigurationError(
-            "MCP_TOKEN opens nothing.", remedy="footnote token create makes a token; unset it to read as the owner."
+            "MCP_TOKEN is not a valid token.",
+            remedy=("footnote token create makes a token; unset it to read as the owner."),
         ) from None
     return _mcp(footnote, lambda: clients.authenticate(secret))
 

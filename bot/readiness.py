@@ -72,7 +72,7 @@ class Readiness:
         except FootnoteError as error:
             return str(error)
         except TimeoutError:
-            return f"Redis does not answer within {PROBE_SECONDS:.0f} seconds."
+            return f"Redis did not respond within {PROBE_SECONDS:.0f} seconds."
         return ""
 
     async def _index_problem(self) -> str:
@@ -85,7 +85,7 @@ class Readiness:
         except FootnoteError as error:
             return str(error)
         except TimeoutError:
-            return f"The index does not answer within {PROBE_SECONDS:.0f} seconds."
+            return f"The index did not respond within {PROBE_SECONDS:.0f} seconds."
         return ""
 
     async def _disk_problem(self) -> str:

@@ -8,7 +8,9 @@ from pathlib import Path
 from bot.settings import Settings
 
 BASE = "samples"
-NOTICE = "Nothing of your own is indexed yet: this is the sample company. footnote ingest PATH changes that."
+NOTICE = (
+    "You have no documents of your own yet, so this searches the sample company. Add yours with footnote ingest PATH."
+)
 _APART = {"redis_url": None, "milvus_uri": None, "milvus_token": None, "blob_store_url": None}
 
 

@@ -59,7 +59,7 @@ async def run(role: ProcessRole = ProcessRole.ALL) -> int:
     if not has_platform(settings):
         raise ConfigurationError(
             "No platform is configured yet.",
-            remedy="footnote setup does it, step by step; footnote web works without.",
+            remedy="Run footnote setup. Or run footnote web, which needs no platform.",
         )
     stop, name = _stop_on_signals(), _process_name()
     unknown = settings.embedding_model is not None and not settings.embedding_base_url

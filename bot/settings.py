@@ -131,7 +131,7 @@ class Settings(_Location):
             return ZoneInfo(value).key if value else value
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise ConfigurationError(
-                "TIME_ZONE names no time zone that this machine knows.", remedy="Set a name such as Europe/Berlin."
+                "TIME_ZONE is not a time zone that this machine knows.", remedy="Set a name such as Europe/Berlin."
             ) from None
 
     @field_validator("profile", "behaviour", "log_level", "log_format", mode="before")
@@ -200,11 +200,12 @@ def load_settings() -> Settings:
             plugins[plugin.name] = _read(plugin, files, secrets)
     if (settings.llm_base_url or settings.llm_api_key) and not settings.has_llm:
         raise ConfigurationError(
-            "LLM_BASE_URL or LLM_API_KEY is set, but not LLM_MODEL.", remedy="Name the model, or unset the other."
+            "LLM_BASE_URL or LLM_API_KEY is set, but not LLM_MODEL.",
+            remedy="Set the model, or unset the other setting.",
         )
     if settings.embedding_base_url and not settings.embedding_model:
         raise ConfigurationError(
-            "EMBEDDING_BASE_URL is set, but not EMBEDDING_MODEL.", remedy="Name the model, or unset the other."
+            "EMBEDDING_BASE_URL is set, but not EMBEDDING_MODEL.", remedy="Set the model, or unset the other setting."
         )
     settings = settings.with_plugins(plugins)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # forked tokenizers deadlock; we split batches ourselves
@@ -232,7 +233,7 @@ def _plain_errors(prefix: str = "") -> Iterator[None]:
     except OSError as error:
         where = error.filename or ENV_FILE
         raise ConfigurationError(
-            f"{where} cannot be read: {error.strerror}.", remedy="Give yourself the right to."
+            f"{where} cannot be read: {error.strerror}.", remedy="Give your user permission to read it."
         ) from None
 
 

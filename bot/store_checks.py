@@ -57,7 +57,7 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
         if lasting.is_durable:
             yield Check("Redis", Health.OK, f"{where}, append-only file on ({lasting.fsync or 'fsync unknown'})")
         else:
-            remedy = "Switch on AOF: appendonly yes, appendfsync everysec."
+            remedy = "Switch on persistence: appendonly yes, appendfsync everysec."
             yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
         if (limited := redis_memory_check(await memory_use(footnote.redis))) is not None:
             yield limited
@@ -98,7 +98,7 @@ def _still_opening(reasons: Mapping[str, str]) -> Check:
     """Return the check for stores still opening: a failure if a server does not answer, a note if it is only slow."""
     if reasons:
         return Check("stores", Health.FAILED, " ".join(reasons.values()))
-    return Check("Milvus", Health.NOTE, "it is still opening", f"It may only be slow: {PATIENTLY}")
+    return Check("Milvus", Health.NOTE, "it is still opening", f"It may just be slow: {PATIENTLY}")
 
 
 async def _blob_store(settings: Settings) -> Check:
@@ -138,8 +138,8 @@ def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
         return Check("Milvus", Health.FAILED, f"{detail}; not the index that the catalog's documents are in", remedy)
     if report.unknown:
         remedy = (
-            "The remains of an interrupted ingest are removed within a day. "
-            "If documents are missing, footnote ingest adds them."
+            "Footnote removes leftovers of an interrupted ingest within a day. If documents are missing, run"
+            " footnote ingest again."
         )
         documents = count(report.unknown, "document")
         return Check("Milvus", Health.NOTE, f"{detail}; some of {documents} that the catalog does not know", remedy)
@@ -159,7 +159,7 @@ def _overkill(searched: int, one: int) -> Check:
         return Check("searches", Health.OK, f"{searched} answers so far needed a search")
     share = one / searched
     if share > 0.9:
-        remedy = "PROFILE=quick, or quick for the channels concerned, would be cheaper."
+        remedy = "To save cost, set PROFILE=quick, or the profile quick in these channels."
         return Check("searches", Health.NOTE, f"{share:.0%} of {searched} answers needed one search", remedy)
     return Check("searches", Health.OK, f"{share:.0%} of {searched} answers needed only one search")
 
@@ -181,15 +181,15 @@ def milvus_server_check(status: CollectionStatus) -> Check:
     key = f"partition key {status.partition_key}" if status.partition_key else "no partition key"
     detail = f"{status.version}; {built or 'no index'}; {status.load_state}, {status.replicas} replica(s); {key}"
     if status.missing_indexes:
-        remedy = "Restart a worker: it creates what is missing."
+        remedy = "Restart a worker to create what is missing."
         return Check(
             "Milvus server", Health.FAILED, f"{detail}; none of {', '.join(sorted(status.missing_indexes))}", remedy
         )
     if not status.is_loaded:
-        remedy = "A worker loads it as it starts; look at the server's query nodes if it does not come."
+        remedy = "A worker loads it at startup. If that fails, check the server's query nodes."
         return Check("Milvus server", Health.FAILED, detail, remedy)
     if not all(one.is_built for one in status.indexes):
-        remedy = "Rows that wait are searched one by one, slowly; the server's index nodes catch up by themselves."
+        remedy = "Rows that are not indexed yet are searched slowly. The server's index nodes catch up by themselves."
         return Check("Milvus server", Health.NOTE, detail, remedy)
     return Check("Milvus server", Health.OK, detail)
 
@@ -197,11 +197,11 @@ def milvus_server_check(status: CollectionStatus) -> Check:
 def redis_memory_check(memory: "MemoryUse") -> Check | None:
     """Return a problem with Redis's memory limits; None if there is none."""
     if memory.evicts:
-        remedy = "Set its maxmemory-policy to noeviction: what it evicts is documents, settings and answers."
+        remedy = "Set maxmemory-policy to noeviction. Otherwise Redis deletes documents, settings and answers."
         detail = f"it forgets what it was told when it is full (maxmemory-policy {memory.policy})"
         return Check("Redis memory", Health.FAILED, detail, remedy)
     if memory.share > NEARLY_FULL:
-        remedy = "Raise its maxmemory, or make room with footnote forget; when it is full it takes no writes."
+        remedy = "Raise maxmemory, or delete data with footnote forget. A full Redis accepts no writes."
         detail = f"{memory.share:.0%} of {memory.limit / 2**20:,.0f} MiB (maxmemory) are used"
         return Check("Redis memory", Health.NOTE, detail, remedy)
     return None

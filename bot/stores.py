@@ -233,7 +233,7 @@ def _secure_home(home: Path) -> None:
     except OSError as error:
         raise ConfigurationError(
             f"The data directory {home} cannot be used: {error.strerror}.",
-            remedy="Set FOOTNOTE_HOME to one that is writable and has room.",
+            remedy="Set FOOTNOTE_HOME to a folder that is writable and has free space.",
         ) from None
     if tightened:
         log.warning("home_tightened", extra={"entries": tightened, "home": str(home)})

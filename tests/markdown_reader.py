@@ -1,4 +1,4 @@
-"""What a reader of a Markdown text could follow or be called by, as programs that are not ours read it.
+"""Active links and pings in a Markdown text, as read by programs that are not ours.
 
 Marko, an implementation of CommonMark and of GitHub's dialect (which makes links of bare addresses as well), and plain
 patterns for HTML and for what Slack and Discord take for a call. Nothing of the bot's own code is used.

@@ -1,4 +1,4 @@
-"""What cannot be read, stored or loaded is refused with its true cause and what to do about it."""
+"""Errors of reading, storing and loading name the true cause and a remedy."""
 
 import errno
 import subprocess

@@ -1,4 +1,4 @@
-"""What is not documented does not exist: settings, commands, and the sentences of the README that can be checked."""
+"""Documentation is complete and correct: settings, commands, and checkable sentences of the README."""
 
 import re
 import subprocess

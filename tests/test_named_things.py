@@ -1,4 +1,4 @@
-"""What our documents and messages name is there: commands with their options, settings, pages, anchors, addresses."""
+"""Everything that documents and messages name exists: commands, options, settings, pages, anchors, addresses."""
 
 import ast
 import re
@@ -43,7 +43,7 @@ NAMES_OF_OTHERS = {
 
 
 def in_code(text: str) -> Iterator[str]:
-    """What stands in code spans, and on the lines of indented and fenced blocks."""
+    """Yield the code spans and the lines of code blocks."""
     fenced = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     for block in (*fenced, *re.findall(r"(?:^ {4}.*\n)+", text, re.MULTILINE)):
         yield from (line.strip().removeprefix("$ ") for line in block.splitlines())
@@ -51,12 +51,12 @@ def in_code(text: str) -> Iterator[str]:
 
 
 def commands_in(text: str) -> set[str]:
-    """The calls of ours that a document shows."""
+    """Return the ``footnote`` commands that a document shows."""
     return {code for code in in_code(text) if code.startswith("footnote ") and not code.startswith("footnote-")}
 
 
 def unknown_in(call: str) -> list[str]:
-    """What of a call is neither a command, nor an option of the one that is called."""
+    """Return the words of a call that are neither a command nor one of its options."""
     words = call.replace("\\|", "|").replace("[", " ").replace("]", " ").split()[1:]
     command: Any = get_command(app)
     while words and hasattr(command, "commands") and re.fullmatch(r"[a-z|]+", words[0]):
@@ -116,7 +116,7 @@ def test_no_name_of_others_is_excused_that_no_document_has() -> None:
 
 
 def without_code(text: str) -> str:
-    """Only what is rendered as text: links in code are none."""
+    """Return the text without code, which has no links."""
     text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"`[^`\n]+`", "", re.sub(r"^ {4}.*$", "", text, flags=re.MULTILINE))
 
@@ -126,7 +126,7 @@ def links_of(document: Path) -> list[str]:
 
 
 def anchors_of(document: Path) -> set[str]:
-    """What headings are reached by, as GitHub and the site both make it of them."""
+    """Return the anchors of the headings, as GitHub and the site build them."""
     headings = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
 

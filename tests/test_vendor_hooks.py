@@ -1,4 +1,4 @@
-"""The doors of vendors that are not documented: listed with an exact version, and where we look for them."""
+"""Undocumented vendor interfaces: listed with an exact version, and tested to exist."""
 
 import inspect
 import re
@@ -48,7 +48,7 @@ def test_every_private_module_of_a_vendor_that_is_imported_is_listed() -> None:
 
 
 def at(path: str) -> Any:
-    """What lies behind a dotted path."""
+    """Return the object at a dotted path."""
     module, _, rest = path.partition(":")
     found: Any = import_module(module)
     for name in rest.split("."):
@@ -64,7 +64,7 @@ def at(path: str) -> Any:
         ("redis.asyncio.sentinel:SentinelConnectionPool.disconnect", inspect.iscoroutinefunction),
         ("slack_bolt.adapter.socket_mode.async_internals:run_async_bolt_app", inspect.iscoroutinefunction),
         ("slack_bolt.adapter.socket_mode.async_internals:send_async_response", inspect.iscoroutinefunction),
-        # Whatever a test before this one has put there, in the same process.
+        # An earlier test may have set it in the same process.
         ("discord.http:Route.BASE", lambda door: door.startswith("http") and "/api/v" in door),
         ("discord.gateway:DiscordWebSocket.DEFAULT_GATEWAY", lambda door: str(door).startswith(("ws://", "wss://"))),
         ("discord:VoiceClient.warn_nacl", lambda door: isinstance(door, bool)),

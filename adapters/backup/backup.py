@@ -116,7 +116,7 @@ class Backup:
         await asyncio.to_thread(reader.check)
         manifest = reader.manifest
         if manifest.schema > SCHEMA:
-            raise ConfigurationError("The backup was made by a newer Footnote.", remedy="Upgrade this one first.")
+            raise ConfigurationError("The backup was made by a newer Footnote.", remedy="Upgrade Footnote first.")
         await self._claim(manifest)
         for name, blobs in self.blob_stores.items():
             for entry in reader.entries(name):
@@ -151,7 +151,7 @@ class Backup:
             begun = await self.redis.get(_RESTORING)
         if begun != manifest.made_at and not await is_empty(self.redis):
             raise ConfigurationError(
-                "There is already data in here.",
+                "There is already data here.",
                 remedy="Restore into an empty FOOTNOTE_HOME, or an empty REDIS_URL and MILVUS_URI.",
             )
         async with bounded_call():
@@ -189,8 +189,8 @@ async def back_up_older_data(backup: Backup, home: Path) -> Path | None:
             await backup.make(folder, lambda *_: None)
         except ConfigurationError as error:
             raise ConfigurationError(
-                f"The data of an older Footnote was not backed up before the upgrade: {error.args[0]}",
-                remedy="Make room, or run footnote backup with a folder on another disk; then start again.",
+                f"The data of the older Footnote could not be backed up before the upgrade: {error.args[0]}",
+                remedy="Free some disk space, or run footnote backup with a folder on another disk. Then start again.",
             ) from error
     return folder
 

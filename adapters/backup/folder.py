@@ -53,7 +53,7 @@ class BackupWriter:
         except OSError as error:
             raise ConfigurationError(f"{folder} cannot be written: {error.strerror or error}.") from error
         if taken is not None:
-            raise ConfigurationError(f"{folder} is not empty.", remedy="Name a folder of its own for each backup.")
+            raise ConfigurationError(f"{folder} is not empty.", remedy="Use a new folder for each backup.")
         self._lines: dict[str, gzip.GzipFile] = {}
 
     def add_line(self, name: str, line: str) -> None:
@@ -101,7 +101,7 @@ class BackupReader:
         except ValueError:
             raise _damage_error(folder, MANIFEST) from None
         if int(told.get("format", 0)) > FORMAT:
-            raise ConfigurationError("The backup was made by a newer Footnote.", remedy="Upgrade this one first.")
+            raise ConfigurationError("The backup was made by a newer Footnote.", remedy="Upgrade Footnote first.")
         self.manifest = Manifest(**told)
 
     def check(self) -> None:
@@ -132,7 +132,7 @@ class BackupReader:
 
 def _damage_error(folder: Path, name: str) -> ConfigurationError:
     return ConfigurationError(
-        f"The backup in {folder} is damaged: {name} has changed since it was written.", remedy="Use another one."
+        f"The backup in {folder} is damaged: {name} has changed since it was written.", remedy="Use another backup."
     )
 
 

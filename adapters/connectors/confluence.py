@@ -69,18 +69,21 @@ class Confluence(Connector):
         page = await self._get(_SEARCH, cql=self._cql(), limit="1", expand=_EXPAND)
         items = [await self._item(one, page) for one in page["results"]]
         if not items:
-            raise NotFound("This token sees no page.", remedy="Check the keys of the spaces and its rights to them.")
+            raise NotFound(
+                "This token cannot see any page.",
+                remedy="Check the space keys, and the token's permissions for these spaces.",
+            )
         warnings = []
         space = items[0].readers[0]
         if space == NOBODY:
-            warnings.append("The readers of a space could not be read, so nobody could read its pages here.")
+            warnings.append("The readers of a space could not be looked up, so nobody could read its pages here.")
         people = [one for group in sorted(space.groups)[:1] for one in await self.members(group)]
         people += await self.people(sorted(space.people)[:PEOPLE])
         hidden = sum(not one.email for one in people)
         if hidden:
             warnings.append(
-                f"Confluence hides the e-mail addresses of {hidden} of {len(people)} people. They read nothing here, "
-                "until they show their address or an admin maps them."
+                f"Confluence hides the e-mail addresses of {hidden} of {len(people)} people. They can read nothing"
+                " here until they show their address or an admin maps them."
             )
         return SourceCheck(_name(me), int(found["totalSize"]), items[0].title, tuple(warnings))
 
@@ -265,7 +268,8 @@ class DataCenter(Confluence):
             if error.after or isinstance(error, RightMissing):
                 raise
             raise SourceUnavailable(
-                f"{error} It was asked who may read the space {key}.", remedy="The account must administer the space."
+                f"Could not look up who may read the space {key}. {error}",
+                remedy="The account must be an administrator of the space.",
             ) from error
         holders = [one.get("subject") or {} for one in stated if _lets_read(one, "operationKey")]
         return _reader_set(

@@ -77,17 +77,21 @@ class GoogleDrive(Connector):
         page = await self.changes("")
         if not page.items:
             who = self.subject or self.key["client_email"]
-            raise NotFound(f"{who} sees no document.", remedy="Share a folder or a shared drive with this address.")
+            raise NotFound(
+                f"{who} cannot see any document.", remedy="Share a folder or a shared drive with this address."
+            )
         warnings = []
         hidden = sum(item.readers == (NOBODY,) for item in page.items)
         if hidden:
             warnings.append(
-                f"The readers of {hidden} of the first {len(page.items)} files cannot be read, so nobody reads these "
-                "here. Give the account the role Editor or Content manager, or let it act for an administrator."
+                f"The readers of {hidden} of the first {len(page.items)} files cannot be looked up, so nobody can"
+                " read these files here. Give the account the role Editor or Content manager, or let it act for an"
+                " administrator."
             )
         if await self._groups() is None:
             warnings.append(
-                "The members of groups cannot be read, so an admin maps each group. To read them, let the account act "
+                "The members of groups cannot be looked up, so an admin must map each group. To look them up, let"
+                " the account act "
                 f"for an administrator with the scope {GROUP_SCOPE}."
             )
         return SourceCheck(
@@ -106,7 +110,8 @@ class GoogleDrive(Connector):
         page = await (await self._drive()).get("/drive/v3/files", {**params, **_token(token)})
         if page.get("incompleteSearch"):  # a listing with gaps would look complete
             raise SourceUnavailable(
-                "Drive did not search all shared drives.", remedy="Connect it again with the ids of the drives to read."
+                "Drive did not search every shared drive.",
+                remedy="Connect it again with the ids of the drives to read.",
             )
         items = await self._items(page.get("files", ()))
         if following := _next_token(page):
@@ -200,7 +205,7 @@ class GoogleDrive(Connector):
             answer = await tokens.post_form("/token", fields)
         token = answer.get("access_token")
         if not token:
-            raise SourceUnavailable("Google gave no token.")
+            raise SourceUnavailable("Google did not issue a token.")
         return await self.stack.enter_async_context(self.open_http(origin, {"Authorization": f"Bearer {token}"}))
 
 

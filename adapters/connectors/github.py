@@ -106,7 +106,10 @@ class GitHub(Connector):
         while not page.items and page.more:
             page = await self.changes(page.cursor)
         if not page.items:
-            raise NotFound("These repositories have nothing to read.", remedy="Files of a repository are read by git.")
+            raise NotFound(
+                "These repositories have no issues, discussions or releases.",
+                remedy="For the files of a repository, run footnote kb ingest github://OWNER:REPOSITORY@BRANCH.",
+            )
         return SourceCheck(account, total, page.items[0].title, tuple(warnings))
 
     async def changes(self, cursor: str) -> ChangePage:
@@ -119,7 +122,7 @@ class GitHub(Connector):
         repository = (await self._repository(LIST[kind], name, after=after or None))["repository"]
         called, found = str(repository["nameWithOwner"]), repository["items"]
         if called.casefold() != name:
-            raise RightMissing(f"{name} is called {called} now.", remedy="Connect it again by that name.")
+            raise RightMissing(f"{name} is now called {called}.", remedy="Connect it again under its new name.")
         items = tuple(_item(one) for one in found["nodes"] if one and not one.get("isDraft"))
         following = f"{place}\n{_next(found)}" if _next(found) else ""
         following = following or "".join(f"{one}\n" for one in places[places.index(place) + 1 :][:1])
@@ -139,12 +142,12 @@ class GitHub(Connector):
         for number, (item, node) in enumerate(zip(items, data.get("nodes") or (), strict=False)):
             if node is not None and item.reference not in ("", _reference(node)):
                 yield FetchFailure(
-                    item.id, "Its repository has other readers since it was listed. The next sync reads it."
+                    item.id, "The repository's readers changed during this sync. The next sync reads it."
                 )
             elif node is not None:
                 yield Content(item.id, "item.md", (await self._text(node)).encode())
             elif (error := refused.get(number)) is not None and error.get("type") != "NOT_FOUND":
-                yield FetchFailure(item.id, f"GitHub does not send it: {str(error.get('message', ''))[:200]}")
+                yield FetchFailure(item.id, f"GitHub did not send it: {str(error.get('message', ''))[:200]}")
 
     async def members(self, group: str) -> Sequence[SourcePerson]:
         """Return a repository's collaborators, once per e-mail address; nobody if GitHub hides them."""
@@ -189,7 +192,9 @@ class GitHub(Connector):
         owner, _, short = name.partition("/")
         data, _ = await self._query(query, owner=owner, name=short, **more)
         if not data.get("repository"):
-            raise RightMissing(f"The token sees no repository {name}.", remedy="Give it access, or connect without it.")
+            raise RightMissing(
+                f"The token cannot see the repository {name}.", remedy="Give it access, or connect without it."
+            )
         return data
 
     async def _query(self, query: str, **variables: Any) -> tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]:
@@ -197,7 +202,7 @@ class GitHub(Connector):
         answer = await self.http.post("/graphql", {"query": query, "variables": variables})
         data, errors = answer.get("data") or {}, answer.get("errors") or ()
         if any(error.get("type") == "RATE_LIMITED" for error in errors):
-            raise SourceUnavailable("GitHub wants fewer calls.", after=_seconds_until(self._reset))
+            raise SourceUnavailable("GitHub's rate limit is reached.", after=_seconds_until(self._reset))
         self._reset = str((data.get("rateLimit") or {}).get("resetAt") or self._reset)
         if not data and errors:
             raise SourceUnavailable(f"GitHub does not answer: {str(errors[0].get('message', ''))[:200]}")
@@ -287,8 +292,8 @@ class GitHubPlugin(ConnectorPlugin):
         kinds = tuple(settings.get("kinds", "").replace(",", " ").casefold().split()) or KINDS
         if not names or None in found or not set(kinds) <= set(KINDS):
             raise ConfigurationError(
-                "That is not a repository, or not a kind of item.",
-                remedy=f"Name repositories as owner/name, and of {', '.join(KINDS)}.",
+                "A repository or a kind of item is not valid.",
+                remedy=f"Write repositories as owner/name. The kinds are {', '.join(KINDS)}.",
             )
         async with http(self.origin, {"Authorization": f"Bearer {settings['token']}"}) as calls:
             yield GitHub(calls, names, tuple(one for one in KINDS if one in kinds))

@@ -80,7 +80,7 @@ class PolicyHttp(Http):
         try:
             return json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise SourceUnavailable(f"{self.origin.host} answers something that is not JSON.") from error
+            raise SourceUnavailable(f"{self.origin.host} sent a reply that is not JSON.") from error
 
     async def download(self, path: str, params: Params | None = None) -> bytes:
         """Return the bytes at a path. A redirect is followed without our headers."""
@@ -99,7 +99,7 @@ class PolicyHttp(Http):
         try:
             return (await self.fetcher.fetch(str(there))).data
         except FetchRefused as error:
-            raise DocumentRejected(f"{self.origin.host} sends it from elsewhere. {error}") from error
+            raise DocumentRejected(f"{self.origin.host} redirects to a file that cannot be fetched. {error}") from error
 
     async def _request(self, method: str, path: str, most: int, **given: Any) -> tuple[str, bytes]:
         """Return the redirect target and the body, one of them empty. Retry if that may help."""
@@ -113,7 +113,7 @@ class PolicyHttp(Http):
                     return outcome
                 failure, wait = outcome, outcome.after or wait
             except FetchRefused as error:
-                raise SourceUnavailable(f"{self.origin.host} must not be called: {error}") from error
+                raise SourceUnavailable(f"{self.origin.host} is not allowed: {error}") from error
             except TimeoutError:
                 failure = SourceUnavailable(f"{self.origin.host} took longer than {SECONDS:g} seconds to answer.")
             except (aiohttp.ClientError, OSError) as error:
@@ -121,7 +121,7 @@ class PolicyHttp(Http):
             except ValueError:  # its message may quote a header
                 raise SourceUnavailable(
                     f"{self.origin.host} cannot be called: the address or the token has invalid characters.",
-                    remedy="Copy the token once more.",
+                    remedy="Copy the token again.",
                 ) from None
             if wait > LONGEST_WAIT:
                 break
@@ -133,7 +133,7 @@ class PolicyHttp(Http):
         """Send one request. Return the redirect target and the body, or the error to retry after."""
         url = self.origin.join(URL(path))
         if url.origin() != self.origin.origin():
-            raise SourceUnavailable(f"{self.origin.host} names a page of another host.")
+            raise SourceUnavailable(f"{self.origin.host} links to a page on another host.")
         async with self.session.request(method, url, allow_redirects=False, **given) as response:
             status = response.status
             if status in _REDIRECTS:
@@ -152,20 +152,20 @@ class PolicyHttp(Http):
         host, after = self.origin.host, min(_seconds_to_wait(headers), LONGEST_PAUSE)
         is_used_up = headers.get("X-RateLimit-Remaining") == "0" or "Retry-After" in headers
         if status == HTTPStatus.TOO_MANY_REQUESTS or (status == HTTPStatus.FORBIDDEN and is_used_up):
-            return SourceUnavailable(f"{host} wants fewer calls.", after=after or 1.0)
+            return SourceUnavailable(f"{host} has reached its rate limit.", after=after or 1.0)
         if status in _AGAIN:
-            return SourceUnavailable(f"{host} answers {status}.", after=after)
+            return SourceUnavailable(f"{host} replied with status {status}.", after=after)
         if status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}:
-            raise NotFound(f"{host} has no such thing.")
+            raise NotFound(f"{host} replied that this does not exist.")
         if status == HTTPStatus.BAD_REQUEST:
-            raise SettingsRefused(f"{host} does not accept the settings.", remedy="Check them and connect again.")
+            raise SettingsRefused(f"{host} rejected the settings.", remedy="Check them and connect again.")
         if status == HTTPStatus.UNAUTHORIZED:
-            raise SourceRefused(f"{host} refuses the token.", remedy="Make a new one and connect again.")
+            raise SourceRefused(f"{host} rejected the token.", remedy="Create a new token and connect again.")
         if status == HTTPStatus.FORBIDDEN:
             raise RightMissing(
                 f"{host} does not allow this token to do that.", remedy="docs/connectors.md lists the rights it needs."
             )
-        raise SourceUnavailable(f"{host} answers {status}.")
+        raise SourceUnavailable(f"{host} replied with status {status}.")
 
 
 def opener(rules: Rules, *, sleep: Sleep = asyncio.sleep) -> OpenHttp:
@@ -181,7 +181,7 @@ def opener(rules: Rules, *, sleep: Sleep = asyncio.sleep) -> OpenHttp:
         try:
             connector = await fetcher.pinned_connector(str(url))
         except FetchRefused as error:
-            raise SourceUnavailable(f"{url.host} must not be called: {error}") from error
+            raise SourceUnavailable(f"{url.host} is not allowed: {error}") from error
         async with aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -206,7 +206,7 @@ async def pages_of(
             return
         if cursor == before:
             break
-    raise SourceUnavailable("The source's listing does not end.")
+    raise SourceUnavailable("The source's list of documents does not end.")
 
 
 async def call_for_each(call: Callable[[T], Awaitable[Result]], things: Iterable[T]) -> list[Result]:
@@ -250,7 +250,7 @@ def _origin(text: str, rules: Rules) -> URL:
         ) from error
     if not url.host or not (url.scheme == "https" or (url.scheme == "http" and private)):
         raise ConfigurationError(
-            "A token is sent over https alone.", remedy="Name an address that begins with https://."
+            "A token is only sent over https.", remedy="Name an address that begins with https://."
         )
     return url.origin()
 
@@ -258,7 +258,7 @@ def _origin(text: str, rules: Rules) -> URL:
 async def _bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
     """Return the body. Raises SourceUnavailable if it exceeds ``most`` bytes."""
     body = bytearray()
-    too_large = _TooLargeError(f"An answer of {response.url.host} is larger than {most // 2**20} MB.")
+    too_large = _TooLargeError(f"A reply from {response.url.host} is larger than {most // 2**20} MB.")
     if (response.content_length or 0) > most:
         raise too_large
     async for chunk in response.content.iter_chunked(_CHUNK):

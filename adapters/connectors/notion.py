@@ -47,7 +47,8 @@ class Notion(Connector):
         page = await self._search("", 1)
         if not page["results"]:
             raise NotFound(
-                "Nothing is shared with this integration.", remedy="Open a page in Notion: •••, Connections, add it."
+                "Nothing is shared with this integration.",
+                remedy="In Notion, open a page, choose ••• and Connections, and add the integration.",
             )
         item = _item(page["results"][0])
         name = str(me.get("name") or (me.get("bot") or {}).get("workspace_name") or me.get("id"))

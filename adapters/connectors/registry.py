@@ -27,7 +27,7 @@ def connector_plugin(name: str) -> ConnectorPlugin:
     found = {one.name: one.value for one in entry_points(group=GROUP)} | _OURS
     if name not in found:
         raise ConfigurationError(
-            f"There is no connector called {name[:40]}.", remedy=f"There is: {', '.join(connector_names())}."
+            f"There is no connector called {name[:40]}.", remedy=f"Available: {', '.join(connector_names())}."
         )
     module, _, attribute = found[name].partition(":")
     try:

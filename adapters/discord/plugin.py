@@ -95,11 +95,13 @@ class DiscordPlugin(PlatformPlugin[DiscordSettings]):
         from adapters.discord.preflight import CONTENT, PORTAL, SERVERS
 
         steps = (
-            SetupStep("app", "The application", "New Application, a name, Create.", link=PORTAL),
+            SetupStep(
+                "app", "The application", "Choose New Application, enter a name, and choose Create.", link=PORTAL
+            ),
             SetupStep(
                 "bot-token",
                 "The bot token",
-                "In the application's pages: Bot, Reset Token. It is shown once.",
+                "On the application's page, choose Bot, then Reset Token. Discord shows the token once.",
                 token=_BOT,
             ),
             SetupStep("intent", "What it may read", until="it is switched on and saved", optional=True),

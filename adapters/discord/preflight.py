@@ -112,7 +112,9 @@ async def preflight(
 async def sessions_check(message_states: MessageStateStore) -> PlatformCheck:
     """Check whether a start would connect at once, or wait because there were many. Raises StoreUnavailable."""
     if waits := await pending_wait(message_states):
-        return PlatformCheck(SESSIONS, ok=False, detail=waits, remedy="Wait, or find what restarts it.", fatal=False)
+        return PlatformCheck(
+            SESSIONS, ok=False, detail=waits, remedy="Wait, or find out what restarts the bot so often.", fatal=False
+        )
     return PlatformCheck(SESSIONS, ok=True, detail="a start connects at once")
 
 
@@ -133,7 +135,7 @@ async def _servers(client: discord.Client, handoffs: frozenset[int]) -> list[Pla
         guilds = [guild async for guild in client.fetch_guilds(limit=200)]
     if not guilds:
         link = invite(str(client.application_id))
-        remedy = f"Invite me: {link}"
+        remedy = f"Invite the bot: {link}"
         return [PlatformCheck(SERVERS, ok=False, detail="I am in none", remedy=remedy, link=link)]
     checks = [PlatformCheck(SERVERS, ok=True, detail=", ".join(guild.name for guild in guilds[:5]))]
     for guild in guilds[:20]:
@@ -149,7 +151,7 @@ async def _server(client: discord.Client, guild_id: int, handoffs: frozenset[int
     missing = [words for name, words in PERMISSIONS.items() if not getattr(me.guild_permissions, name)]
     name = f"Discord, {guild.name}"
     if missing:
-        remedy = f"Give my role these, or invite me again: {invite(str(client.application_id))}"
+        remedy = f"Give my role these permissions, or invite the bot again: {invite(str(client.application_id))}"
         return [PlatformCheck(name, ok=False, detail=f"missing: {', '.join(missing)}", remedy=remedy)]
     checks = [PlatformCheck(name, ok=True, detail="every permission is there")]
     checks += [_missing_permission(name, lacking)] if (lacking := _lacking_somewhere(me, channels)) else []
@@ -171,7 +173,7 @@ def _lacking_somewhere(me: discord.Member, channels: object) -> list[str]:
 
 def _missing_permission(name: str, where: list[str]) -> PlatformCheck:
     more = f" and {len(where) - 5} more" if len(where) > 5 else ""
-    remedy = "Allow my role these in the channels' permissions, where I am meant to answer."
+    remedy = "Give my role these permissions in the channels where I should answer."
     return PlatformCheck(name, ok=False, fatal=False, detail=f"denied in {'; '.join(where[:5])}{more}", remedy=remedy)
 
 

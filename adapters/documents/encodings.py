@@ -146,7 +146,7 @@ def _utf16_without_mark(data: bytes) -> str | None:
 def _guess_encoding(data: bytes) -> str:
     if looks_binary(data):
         raise DocumentRejected(
-            "This is not text in any encoding we know.", remedy="Save it as UTF-8 text and add it again."
+            "The encoding of this text is not known.", remedy="Save it as UTF-8 text and add it again."
         )
     from charset_normalizer import from_bytes
 

@@ -77,9 +77,9 @@ def _why_refused(path: Path, base: Path) -> str:
     """Return why this path is not read, or "" if it is read."""
     try:
         if path.is_symlink() and not path.resolve().is_relative_to(base):
-            return "It is a link that leads out of the folder."
+            return "It is a symbolic link to a place outside the folder."
     except (OSError, RuntimeError):
-        return "It is a link that leads nowhere."
+        return "It is a symbolic link to a file that does not exist."
     return _why_special(path)
 
 
@@ -88,7 +88,7 @@ def _why_special(path: Path) -> str:
     try:
         mode = path.stat().st_mode
     except OSError:
-        return "It is a link that leads nowhere." if path.is_symlink() else ""
+        return "It is a symbolic link to a file that does not exist." if path.is_symlink() else ""
     kinds = {stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device"}
     return next((f"It is {kind}, not a file." for test, kind in kinds.items() if test(mode)), "")
 

@@ -120,8 +120,8 @@ def read_page(_name: str, data: bytes, page: int) -> ParsedDocument:
     confidence = sum(line.confidence * len(line.text) for line in lines) / characters
     if confidence < MIN_CONFIDENCE:
         raise DocumentRejected(
-            f"Text recognition is only {confidence:.0%} sure of what it read, too little to rely on.",
-            remedy="Scan it again, sharper or at 300 dpi.",
+            f"Text recognition is only {confidence:.0%} sure of this text, which is not enough.",
+            remedy="Scan it again at 300 dpi or more.",
         )
     text = markdown(lines)
     sure = f"{min(confidence, 0.99):.0%} sure"
@@ -144,7 +144,7 @@ def _refuse_unknown_letters(lines: list[TextLine]) -> None:
         what = f"in {script}" if not known else "in letters of another kind"
         raise DocumentRejected(
             f"Most of this page is {what}, which text recognition (OCR) does not read.",
-            remedy="It reads Latin letters, Chinese and Japanese. Add the document with its text.",
+            remedy="OCR reads Latin letters, Chinese and Japanese. Add a version of the document that contains text.",
         )
 
 

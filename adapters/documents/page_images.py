@@ -56,7 +56,7 @@ def _render_page(data: bytes, page: int) -> "np.ndarray":
             drawn = shown.render(scale=min(scale, 300 / 72), rev_byteorder=True).to_numpy()
             return np.ascontiguousarray(drawn[:, :, :3])
     except (pypdfium2.PdfiumError, IndexError) as error:
-        raise DocumentRejected(f"Page {page} is damaged and cannot be drawn.") from error
+        raise DocumentRejected(f"Page {page} is damaged and cannot be shown.") from error
 
 
 def _frame(data: bytes, page: int) -> "np.ndarray":
@@ -66,7 +66,7 @@ def _frame(data: bytes, page: int) -> "np.ndarray":
     with _open_image(data) as image:
         if image.width * image.height > MAX_PIXELS:
             raise DocumentRejected(
-                f"This picture has {image.width} x {image.height} pixels, more than are read.",
+                f"This picture has {image.width} x {image.height} pixels, which is too many.",
                 remedy="Make it smaller.",
             )
         try:
@@ -112,15 +112,15 @@ def draw(data: bytes, page: int, quote: str) -> dict[str, Any]:
     import pypdfium2
 
     if b"%PDF-" not in data[:1024]:
-        raise DocumentRejected("Only pages of PDFs are drawn.")
+        raise DocumentRejected("Only pages of PDFs can be shown as pictures.")
     try:
         with pypdfium2.PdfDocument(data) as document:
             pages = len(document)
             if not 1 <= page <= pages:
-                raise DocumentRejected(f"There is no page {page}: it has {pages}.")
+                raise DocumentRejected(f"There is no page {page}. The document has {pages}.")
             return {"pages": pages} | _draw_page(document[page - 1], quote)
     except pypdfium2.PdfiumError as error:
-        raise DocumentRejected(f"Page {page} is damaged and cannot be drawn.") from error
+        raise DocumentRejected(f"Page {page} is damaged and cannot be shown.") from error
 
 
 def _draw_page(page: "pypdfium2.PdfPage", quote: str) -> dict[str, Any]:

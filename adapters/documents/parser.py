@@ -219,4 +219,4 @@ def picture_of(body: bytes) -> PagePicture:
         marks = tuple(Box(*map(float, box)) for box in answer["marks"][:MOST_MARKS])
         return PagePicture(png, int(answer["width"]), int(answer["height"]), int(answer["pages"]), marks)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise DocumentRejected("This page could not be drawn.") from error
+        raise DocumentRejected("This page could not be turned into a picture.") from error

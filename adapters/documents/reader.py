@@ -50,13 +50,14 @@ def detect(name: str, data: bytes) -> str:
         if not (page and promised.html_under_suffix):
             kind = "a web page" if page else "something else"
             raise DocumentRejected(
-                f"The name says {promised.promises}, but the content is {kind}, or its beginning is cut off.",
+                f"The name says {promised.promises}, but the content is {kind}, or its beginning is missing.",
                 remedy="Fetch or export it again.",
             )
         promised = None
     if binary and promised:
         raise DocumentRejected(
-            f"The name says text (.{suffix}), but there are control bytes in it, as in a damaged or another file.",
+            f"The name says text (.{suffix}), but the file contains control bytes. It may be damaged or of another"
+            " kind.",
             remedy="Save it as text in UTF-8 and add it again.",
         )
     if binary:
@@ -98,7 +99,7 @@ def _refuse_by_magic(data: bytes) -> None:
 
 
 def _refuse(what: str, remedy: str | None = None) -> None:
-    raise DocumentRejected(f"This is {what}, which holds no text to index.", remedy=remedy)
+    raise DocumentRejected(f"This is {what}, which contains no text.", remedy=remedy)
 
 
 def _package_type(data: bytes) -> str:
@@ -124,7 +125,7 @@ def _compound_type(data: bytes) -> str:
             streams = frozenset("/".join(path).lower() for path in compound.listdir())
     except (OSError, ValueError, IndexError, TypeError, KeyError, AttributeError) as error:
         raise DocumentRejected(
-            "This file is cut off or damaged and cannot be opened.", remedy="Save it again."
+            "This file is incomplete or damaged and cannot be opened.", remedy="Save it again."
         ) from error
     for one in formats():
         if one.in_compound and one.in_compound(streams):
@@ -140,8 +141,8 @@ def _compound_type(data: bytes) -> str:
         ("powerpoint document", "PowerPoint file (.ppt)", ".pptx"),
     ):
         if stream in streams:
-            raise DocumentRejected(f"This is an old {what}, a format that is not read.", remedy=f"Save it as {newer}.")
-    raise DocumentRejected("This is an old Microsoft file of a kind that is not read.", remedy=_supported())
+            raise DocumentRejected(f"This is an old {what}. This format cannot be read.", remedy=f"Save it as {newer}.")
+    raise DocumentRejected("Old Microsoft files of this kind cannot be read.", remedy=_supported())
 
 
 def _text_type(promised: str | None, head: str) -> str:
@@ -160,7 +161,7 @@ def _refuse_office_xml(head: str) -> None:
         return
     for mark, what, newer in _OFFICE_XML:
         if mark in head[:4096]:
-            raise DocumentRejected(f"This is {what}, a format that is not read.", remedy=f"Save it as {newer}.")
+            raise DocumentRejected(f"This is {what}. This format cannot be read.", remedy=f"Save it as {newer}.")
 
 
 def _suffix(name: str) -> str:

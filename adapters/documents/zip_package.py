@@ -43,7 +43,7 @@ def open_package(data: bytes) -> zipfile.ZipFile:
         package = zipfile.ZipFile(BytesIO(data))
     except _DAMAGED as error:
         raise DocumentRejected(
-            "This file is cut off or damaged: its zip directory cannot be read.", remedy="Fetch or export it again."
+            "This file is incomplete or damaged: its zip directory cannot be read.", remedy="Fetch or export it again."
         ) from error
     check_sizes(package.infolist())
     return package
@@ -52,7 +52,7 @@ def open_package(data: bytes) -> zipfile.ZipFile:
 def check_sizes(members: list[zipfile.ZipInfo]) -> None:
     """Refuse zip bombs and encrypted members by the sizes and flags in the directory."""
     if len(members) > MAX_MEMBERS:
-        raise DocumentRejected(f"This file holds {len(members)} parts; more than {MAX_MEMBERS} are not read.")
+        raise DocumentRejected(f"This file has {len(members)} parts. More than {MAX_MEMBERS} cannot be read.")
     if sum(member.file_size for member in members) > MAX_UNPACKED:
         raise DocumentRejected(
             f"Unpacked, this file would be over {MAX_UNPACKED // 2**20} MB; it looks like a zip bomb."
@@ -93,9 +93,7 @@ def refuse_declared_entities(package: zipfile.ZipFile) -> None:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:64]:
             data = data.replace(b"\0", b"")
         if _DECLARES.search(data):
-            raise DocumentRejected(
-                f"Its part {member.filename[:100]} declares XML entities, which real documents of this kind never do."
-            )
+            raise DocumentRejected(f"Its part {member.filename[:100]} declares XML entities, so it may be harmful.")
 
 
 def xml(data: bytes) -> "Element":
@@ -112,7 +110,7 @@ def xml(data: bytes) -> "Element":
     try:
         root: Element[Any] = fromstring(data)
     except DefusedXmlException as error:
-        raise DocumentRejected("It declares XML entities, which real documents of this kind never do.") from error
+        raise DocumentRejected("It declares XML entities, so it may be harmful.") from error
     except (ParseError, ValueError, LookupError) as error:
         raise DocumentRejected("Its XML is damaged and cannot be read.") from error
     return root

@@ -57,7 +57,7 @@ class LowRankAnswerReader:
                 await run_model(self._threads, self._loaded, _LOAD_SECONDS, self._files.name)
             except ModelUnavailable as error:
                 self._failure = error
-                self._say(f"Sentences are not read together with questions; everything else works. {error}")
+                self._say(f"Sentences are ranked without the answer reader. Everything else works. {error}")
         if self._failure is not None:
             raise self._failure
 

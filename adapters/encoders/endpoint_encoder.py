@@ -70,7 +70,7 @@ class EndpointEncoder:
     def dimension(self) -> int:
         """The length of a vector. Raises ModelUnavailable before the first request to the endpoint."""
         if self._dimension is None:
-            raise ModelUnavailable(f"The embedding endpoint {self._base_url} was not asked yet.")
+            raise ModelUnavailable(f"The embedding endpoint {self._base_url} has not been called yet.")
         return self._dimension
 
     @property
@@ -140,7 +140,9 @@ class EndpointEncoder:
             async with asyncio.timeout(seconds):
                 return await self._embedded(bounded)
         except TimeoutError:
-            raise self._failure(f"took longer than {seconds:g} s", "Try again; it may be busy or starting.") from None
+            raise self._failure(
+                f"took longer than {seconds:g} s", "Try again. The endpoint may be busy or starting."
+            ) from None
         except (OpenAIError, ValueError, TypeError, AttributeError) as error:  # a malformed response
             raise self._failure(f"cannot be used: {brief(error)}", "footnote doctor tries it.") from error
 
@@ -168,8 +170,8 @@ class EndpointEncoder:
         if self._dimension not in (None, len(vector)):
             raise self._failure(
                 f"answers with {len(vector)} numbers where it was {self._dimension}",
-                f"Set EMBEDDING_MODEL back; or, if the model has changed, remove {self._kept}, set MILVUS_URI to a new "
-                "place and let footnote kb repair fill it.",
+                f"Set EMBEDDING_MODEL back. If the model has changed, remove {self._kept}, set MILVUS_URI to a new "
+                "place and run footnote kb repair to fill it.",
             )
         length = float(np.linalg.norm(vector)) if len(vector) else 0.0
         if not math.isfinite(length) or length == 0.0:

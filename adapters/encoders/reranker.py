@@ -81,14 +81,14 @@ class CrossEncoderReranker:
             self._model = await run_model(self._thread, self._load, _LOAD_SECONDS, self.name)
         except ModelUnavailable as error:
             self.reason = str(error)
-            self._say(f"Reranking is off; everything else works. {error}")
+            self._say(f"Reranking is off. Everything else works. {error}")
 
     def _load(self) -> Any:
         model = load(self._files, _cross_encoder)
         if model.num_labels != 1:
             raise ModelUnavailable(
                 f"The model {self.name} is a classifier of {model.num_labels} classes, not a reranker.",
-                remedy="RERANKER_MODEL wants one that gives a single score.",
+                remedy="Set RERANKER_MODEL to a model that returns a single score.",
             )
         return model
 

@@ -46,7 +46,7 @@ class FolderBlobStore(BlobStore):
             await asyncio.to_thread(self._write, self._folder / entry, data)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                reason, remedy = "the disk is full", "Make room on the disk and add it again."
+                reason, remedy = "the disk is full", "Free some disk space and add it again."
             else:
                 reason, remedy = error.strerror or type(error).__name__, "footnote doctor says what is wrong with it."
             raise DocumentRejected(f"The file cannot be stored: {reason}.", remedy=remedy) from error

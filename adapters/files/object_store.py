@@ -101,7 +101,7 @@ class ObjectBlobStore(BlobStore):
                 return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: do(*self._open()))
         except (ImportError, ValueError) as error:
             raise ConfigurationError(
-                f"BLOB_STORE_URL cannot be used: {error}.", remedy="For s3:// install footnote[s3]."
+                f"BLOB_STORE_URL cannot be used: {error}.", remedy="To use s3://, install footnote[s3]."
             ) from error
         except OSError as error:  # includes TimeoutError; s3fs translates service errors to OSError
             said = " ".join(str(error).split())[:160] or type(error).__name__

@@ -67,7 +67,7 @@ def _own_key(path: Path) -> str:
     except FileExistsError:
         pass
     except OSError as error:
-        raise ConfigurationError(f"No key can be kept in {path}: {error.strerror}.") from error
+        raise ConfigurationError(f"No key can be stored in {path}: {error.strerror}.") from error
     key = _read(path)
     if not key:
         raise ConfigurationError(f"The key in {path} is empty.", remedy="Remove the file and connect again.")

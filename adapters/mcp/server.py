@@ -68,7 +68,7 @@ def caller_over_http(clients: ApiClients) -> Callable[[], Awaitable[ApiClient]]:
     async def caller() -> ApiClient:
         access = get_access_token()
         if access is None:
-            raise Unauthenticated("This takes a token.", remedy=REMEDY)
+            raise Unauthenticated("A token is required.", remedy=REMEDY)
         return await clients.authenticate(access.token)
 
     return caller

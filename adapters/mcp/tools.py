@@ -27,9 +27,11 @@ from core.service.question_service import Question, QuestionService
 WENT_WRONG = "Something went wrong. Please try again."
 
 Query = Annotated[str, Field(min_length=1, max_length=2_000, description="What to look for, in words.")]
-Base = Annotated[str, Field(max_length=80, description="Only this knowledge base; empty: all that may be read.")]
-Limit = Annotated[int, Field(ge=1, le=20, description="How many passages at most.")]
-Name = Annotated[str, Field(max_length=500, description="A document's title or path, or a part of one.")]
+Base = Annotated[
+    str, Field(max_length=80, description="Search only this knowledge base. Empty: all that the token can read.")
+]
+Limit = Annotated[int, Field(ge=1, le=20, description="The most passages to return.")]
+Name = Annotated[str, Field(max_length=500, description="A document's title or path, or part of it.")]
 Asked = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION, description="The question, in full.")]
 Conversation = Annotated[
     str, Field(pattern=r"^[\w.@-]{0,64}$", description="The conversation to continue. Empty: a new one.")

@@ -29,7 +29,10 @@ def check_server(client: Any, uri: str, seconds: float) -> None:
     if numbers is not None and (int(numbers[1]), int(numbers[2])) < OLDEST_SERVER:
         raise ConfigurationError(
             f"Milvus 2.5 or newer is needed: the server at {uri} is {version}, and has no BM25 functions.",
-            remedy="Upgrade it, or name another one in MILVUS_URI; without one the embedded Milvus Lite is used.",
+            remedy=(
+                "Upgrade it, or set MILVUS_URI to another server. Without MILVUS_URI, Footnote uses the embedded"
+                " Milvus Lite."
+            ),
         )
 
 
@@ -74,12 +77,12 @@ class CollectionRecord:
         if self.schema > SCHEMA:
             raise IndexMismatch(
                 f"The index was written by a newer Footnote: its schema is {self.schema}, and this one knows {SCHEMA}.",
-                remedy="Upgrade Footnote, or set MILVUS_URI to a new place and let footnote kb repair fill it.",
+                remedy="Upgrade Footnote. Or set MILVUS_URI to a new place and run footnote kb repair to fill it.",
             )
         if (self.model, self.dimension) != (model, dimension):
             raise IndexMismatch(
                 f"The index was written with {self.model} ({self.dimension} dimensions), "
-                f"and EMBEDDING_MODEL is {model} ({dimension}).",
+                f"but EMBEDDING_MODEL is {model} ({dimension}).",
                 remedy=f"Set EMBEDDING_MODEL back to {self.model}, or MILVUS_URI to a new place and let "
                 "footnote kb repair fill it.",
             )

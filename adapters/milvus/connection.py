@@ -121,14 +121,14 @@ class MilvusConnection:
         def call_client() -> T:
             client = self._client
             if client is None:  # another call is reconnecting, or the last reconnect failed
-                raise _NothingListens(f"Milvus at {self.uri} does not answer.")
+                raise _NothingListens(f"Milvus at {self.uri} does not respond.")
             try:
                 return do(client)
             except Exception as error:
                 if client is self._client:
                     raise
                 # Another call has reconnected and closed this client, whatever the error looks like here.
-                raise _NothingListens(f"Milvus at {self.uri} does not answer.") from error
+                raise _NothingListens(f"Milvus at {self.uri} does not respond.") from error
 
         try:
             # Twice, because a call may wait for a thread about as long as it may run.
@@ -136,13 +136,13 @@ class MilvusConnection:
         except (MilvusException, RpcError) as error:
             code = error.code() if callable(error.code) else error.code
             if code == _CONNECT_FAILED or "UNAVAILABLE" in str(code):
-                raise _NothingListens(f"Milvus at {self.uri} does not answer.") from error
+                raise _NothingListens(f"Milvus at {self.uri} does not respond.") from error
             message = str(error.message if isinstance(error, MilvusException) else error.details())
             said = "did not answer in time" if "DEADLINE" in str(code) else _readable_message(message)
             remedy = None if "reports" in said else self._remedy()
             if _INTERNAL in said and self._embedded is not None:
                 await self.check_file()  # which does not find all damage
-                remedy = f"If it stays so, its file is damaged. {REFILL}"
+                remedy = f"If the error stays, its file is damaged. {REFILL}"
             raise StoreUnavailable(f"Milvus at {self.uri} {said}.", remedy=remedy) from error
 
     async def _in_thread(self, do: Callable[[], T], seconds: float) -> T:
@@ -167,7 +167,7 @@ class MilvusConnection:
             # Not shared through pymilvus's registry: closing the client must also drop a dead connection.
             self._client = MilvusClient(uri=address, token=self._token, timeout=_CONNECT_SECONDS, dedicated=True)
         except (MilvusException, ValueError) as error:
-            raise StoreUnavailable(f"Milvus at {self.uri} does not answer.", remedy=self._remedy()) from error
+            raise StoreUnavailable(f"Milvus at {self.uri} does not respond.", remedy=self._remedy()) from error
         self._generation += 1
 
     def _disconnect(self) -> None:

@@ -33,7 +33,7 @@ _PATIENCE = 30.0  # seconds until a server listens; it opens its data later, at 
 # The server's logging library (glog) would log every call, 66 MB in a morning, in three new files per start in the
 # system's temporary directory, which nobody removes. Log only errors, to our own log, which is truncated at each start.
 _QUIET = {"GLOG_logtostderr": "1", "GLOG_minloglevel": "2"}
-REFILL = "Move it away: footnote kb repair then fills a new one, or footnote restore brings a backup back."
+REFILL = "Move it away. Then footnote kb repair fills a new one, or footnote restore restores a backup."
 RESERVE = 4 * 2**20  # bytes that stay free on the disk
 _LOOKS = 10  # reads of the file before written rows count as missing
 _PREDECESSOR = 5.0  # seconds for a server to notice that its holder was killed; it checks every two
@@ -46,7 +46,7 @@ class EmbeddedMilvus:
         if not _NAME.fullmatch(database.name):
             raise ConfigurationError(
                 f"Milvus Lite cannot use the file name {database.name!r}.",
-                remedy="Give MILVUS_URI a name of at most 36 letters, digits, dots, dashes and underscores.",
+                remedy="Set MILVUS_URI to a file name of at most 36 letters, digits, dots, dashes and underscores.",
             )
         self._database = database.absolute()
         self._collection = collection
@@ -82,8 +82,8 @@ class EmbeddedMilvus:
                 return f"unix:{found}"
             time.sleep(0.05)
         raise StoreUnavailable(
-            f"The embedded Milvus of {self._database} does not answer.",
-            remedy="Another process holds it but does not serve it; end that process and try again.",
+            f"The embedded Milvus of {self._database} does not respond.",
+            remedy="Another process has it open but does not respond. End that process and try again.",
         )
 
     def close(self) -> None:
@@ -133,7 +133,7 @@ class EmbeddedMilvus:
                     return
             time.sleep(0.05)
         self.check_room()
-        raise StoreUnavailable(f"The index in {self._database} did not keep all that was written to it.")
+        raise StoreUnavailable(f"The index in {self._database} has lost data that was written to it.")
 
     def _lock(self) -> bool:
         self._database.parent.mkdir(parents=True, exist_ok=True)

@@ -100,24 +100,24 @@ async def bounded_call(deadline: float = SOCKET_TIMEOUT) -> AsyncIterator[None]:
 _REFUSALS = (AuthenticationError, NoPermissionError)
 _CLUSTER = "Write it as redis+cluster://host:port."
 _TOLD: tuple[tuple[type[Exception] | tuple[type[Exception], ...], StoreUnavailable], ...] = (
-    (_REFUSALS, StoreRefused("Redis refuses our credentials.", remedy="Check REDIS_URL.")),
+    (_REFUSALS, StoreRefused("Redis rejected the credentials.", remedy="Check REDIS_URL.")),
     (BusyLoadingError, StoreUnavailable("Redis is still loading its data.", remedy="Try again in a moment.")),
-    (MovedError, StoreRefused("This Redis is a Cluster, and REDIS_URL names one server.", remedy=_CLUSTER)),
+    (MovedError, StoreRefused("This Redis is a Cluster, but REDIS_URL names a single server.", remedy=_CLUSTER)),
     (
         ClusterDownError,
-        StoreUnavailable("The Redis Cluster is down.", remedy="It answers when every slot has a primary again."),
+        StoreUnavailable("The Redis Cluster is down.", remedy="It works again as soon as every slot has a primary."),
     ),
     (
         OutOfMemoryError,
         StoreUnavailable(
-            "Redis is full and takes no writes.", remedy="Raise its maxmemory, or make room with footnote forget."
+            "Redis is full and accepts no writes.", remedy="Raise maxmemory, or delete data with footnote forget."
         ),
     ),
     (
         ReadOnlyError,
         StoreUnavailable(
-            "This Redis is a replica and takes no writes.",
-            remedy="Name its primary in REDIS_URL, or Sentinels, which know it: redis+sentinel://….",
+            "This Redis is a replica and accepts no writes.",
+            remedy="Set REDIS_URL to its primary, or to Sentinels: redis+sentinel://….",
         ),
     ),
 )
@@ -131,20 +131,20 @@ def _unavailable(error: Exception) -> StoreUnavailable:
             return type(told)(told.args[0], remedy=told.remedy)
     if isinstance(error, ResponseError) and _DISK_REFUSES in str(error):
         return StoreUnavailable(
-            "Redis cannot write to its disk, and takes no writes.",
-            remedy="Make room on the disk of its data; its log shows other problems.",
+            "Redis cannot write to its disk, so it accepts no writes.",
+            remedy="Free space on its disk. Its log shows other problems.",
         )
     if isinstance(error, ResponseError):
         return StoreUnavailable(f"Redis refused a command: {error}")
     if certificate := _certificate_problem(error):
         return StoreRefused(
-            f"Redis's certificate is not accepted: {certificate}.",
-            remedy="Name the authority that signed it: REDIS_URL=rediss://…?ssl_ca_certs=/path/ca.pem.",
+            f"Redis's certificate is not trusted: {certificate}.",
+            remedy="Set the certificate authority: REDIS_URL=rediss://…?ssl_ca_certs=/path/ca.pem.",
         )
     # A server without TLS never answers a TLS handshake, so it looks as if it hangs.
     return StoreUnavailable(
-        "Redis does not answer.",
-        remedy="Check that it runs and that REDIS_URL names it, as rediss:// only where it speaks TLS.",
+        "Redis does not respond.",
+        remedy="Check that Redis runs and that REDIS_URL is right. Use rediss:// only if Redis uses TLS.",
     )
 
 
@@ -253,7 +253,7 @@ async def probe(client: Redis) -> None:
             finally:
                 await client.delete(key, stream)
         if written != "1" or not read or piped != ["1", 1]:
-            raise StoreUnavailable("Redis does not return what was written to it.")
+            raise StoreUnavailable("Redis did not return the data that was written to it.")
 
 
 async def write_probe(client: Redis) -> None:
@@ -303,7 +303,7 @@ class RedisAddress:
         found = tuple(_host(one, port) for one in hosts.split(",") if one)
         service = unquote(parts.path.strip("/")).partition("/")
         if not found or (kind == "sentinel" and not service[0]):
-            raise ValueError("Hosts, and for Sentinel the name of the service, are missing.")
+            raise ValueError("The hosts are missing, or for Sentinel the name of the service.")
         database = service[2] if kind == "sentinel" else parts.path.strip("/")
         query = f"?{parts.query}" if parts.query else ""
         options = dict(parse_url(f"{scheme}://{f'{user}@' if user else ''}x:1/{database or 0}{query}"))

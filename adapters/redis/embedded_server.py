@@ -46,8 +46,8 @@ _PAUSE = 0.005
 _UNREADABLE = re.compile(r"(?:Bad file format|Unexpected end of file) reading the append only file ([\w.]+)")
 _TRUNCATING = "Truncating the AOF"
 CUT_SHORT = (
-    "The embedded Redis found its append-only file cut short as it started: "
-    "the last words of conversations may be lost. footnote doctor compares the rest."
+    "The embedded Redis found its append-only file cut off at startup. The last messages of conversations may be"
+    " lost. Run footnote doctor to check the rest."
 )
 _LOG_LIMIT = 1_000_000  # bytes
 
@@ -125,7 +125,7 @@ class EmbeddedValkey:
         except OSError as error:  # missing, not ours, read-only or full
             raise ConfigurationError(
                 f"The data directory {self._directory} cannot be used: {error.strerror or error}.",
-                remedy="Set FOOTNOTE_HOME to one that is writable and has room.",
+                remedy="Set FOOTNOTE_HOME to a folder that is writable and has free space.",
             ) from error
         except subprocess.TimeoutExpired as error:
             raise StoreUnavailable("The embedded Valkey server did not start in time.", remedy="Try again.") from error
@@ -154,9 +154,9 @@ class EmbeddedValkey:
         words = self._last_words()
         if named := _UNREADABLE.search(words):
             raise StoreUnavailable(
-                f"What is remembered in {self._directory} is damaged: {named[1]} cannot be read to its end.",
+                f"The data in {self._directory} is damaged: {named[1]} cannot be read to its end.",
                 remedy="footnote doctor --fix keeps what can be read, and a copy of all; "
-                "or footnote restore brings a backup back into an empty FOOTNOTE_HOME.",
+                "or Restore a backup into an empty FOOTNOTE_HOME with footnote restore.",
             )
         raise StoreUnavailable(
             f"The embedded Valkey server did not start: {words}", remedy=f"Its log is {self._file('log')}."
@@ -259,8 +259,8 @@ class EmbeddedValkey:
                 shutil.copytree(folder, aside)
                 if not _check_file(files[-1], fix=True):
                     raise StoreUnavailable(
-                        f"{files[-1]} is damaged, and nothing can be cut off.",
-                        remedy="footnote restore brings a backup back into an empty FOOTNOTE_HOME.",
+                        f"{files[-1]} is damaged and cannot be repaired.",
+                        remedy="Restore a backup into an empty FOOTNOTE_HOME with footnote restore.",
                     )
             finally:
                 os.close(server)
@@ -309,7 +309,7 @@ class EmbeddedValkey:
         pid = self.pid
         if pid is None or not self._is_ours(pid):
             raise StoreUnavailable(
-                "Another process holds the embedded Valkey's lock and does not answer.",
+                "Another process holds the embedded Valkey's lock and does not respond.",
                 remedy=f"Find the process that has {self._file('server.lock')} open.",
             )
         with contextlib.suppress(ProcessLookupError):
@@ -351,7 +351,7 @@ class EmbeddedValkey:
             private.mkdir(mode=0o700, exist_ok=True)
             found = private.lstat()
             if found.st_uid != os.getuid() or found.st_mode & 0o077 or private.is_symlink():
-                raise ConfigurationError(f"{private} is not private to this user.", remedy="Remove it.")
+                raise ConfigurationError(f"{private} can be read by other users.", remedy="Remove it.")
             address = private / f"{hashlib.sha256(os.fsencode(self._directory)).hexdigest()[:16]}.sock"
         address.unlink(missing_ok=True)
         self._file("address").write_text(str(address))

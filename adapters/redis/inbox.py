@@ -200,10 +200,10 @@ class RedisInbox(Inbox):
             return
         await in_order(self._client, *self._struck(delivery))
         if not place:
-            raise Busy("Too many questions are waiting already.", remedy="Please try again in a few minutes.")
+            raise Busy("Too many questions are waiting.", remedy="Please try again in a few minutes.")
         raise Busy(
-            f"You have {self._most_waiting_each} questions waiting already.",
-            remedy="Please wait for some of the answers.",
+            f"You have {self._most_waiting_each} questions waiting.",
+            remedy="Please wait for an answer, then ask again.",
         )
 
     def _struck(self, delivery: Delivery) -> Sequence[Command]:
@@ -337,7 +337,7 @@ class RedisInbox(Inbox):
 
 
 def _lost() -> LeaseLost:
-    return LeaseLost("Another worker has taken this thread over.")
+    return LeaseLost("Another worker has taken over this thread.")
 
 
 def _seen_key(delivery: Delivery) -> str:

@@ -207,7 +207,10 @@ class RedisProposalStore(ProposalStore):
         waiting = await self.proposals()
         mine = sum(other.by.id == proposal.by.id for other in waiting)
         if mine >= MOST_PROPOSALS_EACH or len(waiting) >= MOST_PROPOSALS:
-            raise Busy("Many proposals wait for an admin already.", remedy="Please try again when some are decided.")
+            raise Busy(
+                "You already have many proposals waiting for an admin.",
+                remedy="Please try again when an admin has decided some of them.",
+            )
         async with bounded_call():
             await self._client.hset(PROPOSALS, proposal.id, to_json(proposal))
 

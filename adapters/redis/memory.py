@@ -185,7 +185,7 @@ class RedisMemory(Memory):
                 lua(_REMEMBER, keys, fenced, turn.trace_id, to_json(turn), *limits, *cited),
             )
         if written == -1:
-            raise LeaseLost("Another worker has taken this thread over; this turn is not kept.")
+            raise LeaseLost("Another worker has taken over this thread, so this turn is not stored.")
 
     async def summarise(self, key: ThreadKey, summary: str, bases: frozenset[str], upto: int) -> None:
         """Replace the summary, which covers the first ``upto`` turns; ignore it if it covers less than before."""

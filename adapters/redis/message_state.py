@@ -93,7 +93,7 @@ class RedisMessageStateStore(MessageStateStore):
         async with bounded_call():
             replies = await in_order(self._client, *self._index_command(records, frozenset(by_place)), *saving)
         if -1 in replies:
-            raise LeaseLost("Another worker has taken this thread over.")
+            raise LeaseLost("Another worker has taken over this thread.")
 
     def _save_command(self, place: str, records: Sequence[Record], was: Record | None, fence: int | None) -> Command:
         """Return a command that writes records of one place and, for their own thread, its index in the same step."""

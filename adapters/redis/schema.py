@@ -21,7 +21,7 @@ async def check_schema(client: Redis) -> int:
     if found > SCHEMA:
         raise ConfigurationError(
             f"The data in Redis was written by a newer Footnote: its schema is {found}, and this one knows {SCHEMA}.",
-            remedy="Upgrade Footnote, or set REDIS_URL (or FOOTNOTE_HOME) to another place.",
+            remedy="Upgrade Footnote, or set REDIS_URL or FOOTNOTE_HOME to another place.",
         )
     if found < SCHEMA and await is_empty(client):
         await mark_schema(client)

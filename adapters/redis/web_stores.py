@@ -115,7 +115,7 @@ class RedisApiTokens(ApiTokens):
             return
         revoked = [one for one in await self.all() if one.revoked_at is not None]
         if not revoked:
-            raise Busy(f"There are {self._most} tokens already.", remedy="Revoke those that nobody needs.")
+            raise Busy(f"There are {self._most} tokens already.", remedy="Revoke some that are no longer needed.")
         async with bounded_call():
             await self._client.hdel(API_TOKENS, revoked[-1].id)
             await self._keep(keys=[API_TOKENS], args=[kept.token.id, to_json(kept), self._most])

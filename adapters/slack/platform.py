@@ -176,7 +176,7 @@ class SlackPlatform:
     def readiness_problem(self) -> str:
         """Return why the platform is not ready, or an empty string if it is."""
         if refusal := self.workspace.web.token_refusal:
-            return f"Slack refuses the token ({refusal}); footnote doctor says what to do"
+            return f"Slack rejected the token ({refusal}); footnote doctor says what to do"
         if self.workspace.directory.cached_identity is None:
             return "Slack has not answered yet"
         return "Socket Mode is not connected" if self._socket is not None and not self._socket.connected else ""

@@ -90,21 +90,21 @@ class SlackPlugin(PlatformPlugin[SlackSettings]):
             SetupStep(
                 "app",
                 "The app",
-                "This link makes it at Slack. Choose your workspace, then Next and Create.",
+                "This link creates the app in Slack. Choose your workspace, then Next and Create.",
                 link=creation_link(),
             ),
             SetupStep(
                 "bot-token",
                 "The bot token",
-                "In the app's pages: Install App, Install to Workspace, Allow. The token then appears on that page. "
-                "Where apps need an admin's approval, Slack asks for it there.",
+                "On the app's page, choose Install App, Install to Workspace, and Allow. The token then appears. If"
+                " your workspace requires approval, Slack asks an admin first.",
                 token=_BOT,
             ),
             SetupStep(
                 "app-token",
                 "The app token",
-                "In the app's pages: Basic Information, App-Level Tokens, Generate Token and Scopes. Any name, "
-                "Add Scope connections:write, Generate.",
+                "On the app's page, choose Basic Information, App-Level Tokens, and Generate Token and Scopes."
+                " Enter any name, add the scope connections:write, and choose Generate.",
                 token=_APP,
             ),
         )

@@ -14,7 +14,9 @@ from adapters.slack.manifest import EMAIL_SCOPE, EVENTS, SCOPES
 from core.model.errors import PlatformUnavailable
 from core.model.health import PlatformCheck
 
-MANIFEST = "Paste what footnote manifest slack prints under App Manifest at api.slack.com/apps, and reinstall the app."
+MANIFEST = (
+    "Run footnote manifest slack, paste its output at api.slack.com/apps under App Manifest, and reinstall the app."
+)
 
 
 async def preflight(
@@ -125,5 +127,7 @@ async def _groups(web: WebClient, granted: frozenset[str]) -> PlatformCheck:
     try:
         found = (await web.call_once("usergroups.list")).get("usergroups") or []
     except (RequestRefused, PlatformUnavailable) as error:
-        return PlatformCheck("Slack user groups", False, str(error), "They need a paid workspace.", fatal=False)
+        return PlatformCheck(
+            "Slack user groups", False, str(error), "These features need a paid workspace.", fatal=False
+        )
     return PlatformCheck("Slack user groups", True, f"{len(found)} readable")

@@ -26,7 +26,7 @@ from core.service.visibility import VisibleBases
 
 HELP = """\
 Ask a question, then follow up as you would with a colleague.
-  /sources     what is indexed here
+  /sources what is indexed here
   /quote 2     the exact passage behind [2] of the last answer
   /why         how the last answer came about, in short
   /trace       what happened, step by step; /trace ID for an earlier one
@@ -74,7 +74,7 @@ class Chat:
             await self.press(choice)
             return True
         if choice is None and _is_like_a_choice(text):
-            told = f"There is no choice {text}; there are 1 to {len(checkpoint.choices)}."
+            told = f"There is no choice {text}. Enter 1 to {len(checkpoint.choices)}."
             self.console.print(Text(told, style="red"))
             return True
         return False
@@ -82,7 +82,7 @@ class Chat:
     async def _chose_nothing(self, text: str) -> bool:
         """Return whether the line is a choice's number although there is no open choice, and say so."""
         if _is_like_a_choice(text):
-            self.console.print(Text(f"There is nothing to choose {text} of just now. Ask a question.", style="red"))
+            self.console.print(Text("There is no choice to make right now. Ask a question.", style="red"))
         return _is_like_a_choice(text)
 
     async def press(self, choice: Choice, text: str = "") -> None:
@@ -150,7 +150,7 @@ class Chat:
     async def _why(self) -> None:
         events = await self.trace_store.trace(self._trace) if self._trace else []
         lines = "\n".join(f"• {step}" for step in explanation_steps(events))
-        told = lines if events else "There is no answer here yet that I could explain."
+        told = lines if events else "There is no answer to explain yet."
         self.console.print(Padding(Text(told), (0, 0, 0, 2)))
 
     async def _sources(self) -> None:

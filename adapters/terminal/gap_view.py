@@ -9,9 +9,9 @@ from core.service.gaps.report import Conflict, DocumentUse, Gap, GapReason, GapR
 
 MOST = 15  # gaps shown in full; --json and --csv have all of them
 MOST_DOCUMENTS = 5
-NOTHING_ASKED = "Nobody has asked anything in this time. Ask something with footnote ask, and look again."
-NOTHING_LACKING = "Every question of this time was answered, and nobody said that an answer did not help."
-UNGROUPED = "could not be grouped: asked before there were documents, or under another embedding model."
+NOTHING_ASKED = "There were no questions in this period. Ask something with footnote ask, then look again."
+NOTHING_LACKING = "Every question in this period was answered, and every rating was good."
+UNGROUPED = "could not be grouped, because there were no documents yet or the embedding model has changed."
 IN_PRIVATE = "(asked in private; its words are not shown)"
 REASONS = {
     GapReason.ABSTAINED: "the documents don't say",
@@ -58,12 +58,12 @@ def _rest(report: GapReport) -> Iterator[str]:
         yield f"\n{_count(more, 'more gap')}: --json and --csv FILE have them."
     if report.withheld_gaps:
         groups, questions = _count(report.withheld_gaps, "more gap"), _count(report.withheld_questions, "question")
-        yield f"\n{groups} ({questions}) asked in private by one or two people: counted, not shown."
+        yield f"\n{groups} ({questions}) asked in private by one or two people: only counted."
     if report.ungrouped:
         yield f"{_count(report.ungrouped, 'question')} {UNGROUPED}"
     yield from _documents("Most cited", report.most_cited)
     yield from _documents("Cited, though older than a year", report.stale_cited)
-    yield from _documents("Never cited in this time", report.never_cited)
+    yield from _documents("Never cited in this period", report.never_cited)
     yield from _conflicts(report.conflicts)
     yield from _weeks(report.weeks)
 

@@ -113,7 +113,7 @@ async def ingest_files(
                 if not quiet:
                     left = len(files) - len(ingest.results)
                     report(console, ingest.results)
-                    console.print(f"{left} files are left: the same command goes on with them.")
+                    console.print(f"{left} files are left. Run the same command again to add them.")
                 raise
     return ingest.results
 
@@ -132,7 +132,7 @@ async def _ingest_all(
 def _cut_short(error: FootnoteError, results: Sequence[IngestResult], files: int) -> FootnoteError:
     """Return the error with the progress so far and how to continue."""
     come = sum(result.change is not Change.FAILED for result in results)
-    go_on = f"{come} of {files} files are in and cost nothing again: the same command goes on with the rest."
+    go_on = f"{come} of {files} files are done. Run the same command again to add the rest."
     kind = StoreUnavailable if isinstance(error, StoreUnavailable) else FootnoteError
     return kind(error.args[0], remedy=f"{error.remedy} {go_on}" if error.remedy else go_on)
 
@@ -249,13 +249,13 @@ def report_missing(console: Console, sources: Sequence[str]) -> None:
         return
     shown = sources[:MISSING_SHOWN]
     console.print(
-        Text(f"Indexed from this folder, and not in it now: {count(len(sources), 'document')}.", style="yellow")
+        Text(f"No longer in this folder, but still indexed: {count(len(sources), 'document')}.", style="yellow")
     )
     for source in shown:
         console.print(Text.assemble(("  ? ", "yellow"), (source, "bold")))
     rest = len(sources) - len(shown)
     more = f"  … and {rest} more: footnote sources list has all. " if rest else "  "
-    console.print(Text(f"{more}footnote sources remove SOURCE removes one.", style="dim"), soft_wrap=True)
+    console.print(Text(f"{more}Remove one with footnote sources remove SOURCE.", style="dim"), soft_wrap=True)
 
 
 def report(console: Console, results: Sequence[IngestResult]) -> None:

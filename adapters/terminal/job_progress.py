@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.1
 TURN_SECONDS = 3.0  # a job still queued after this long waits for another job of the base
 SHOWN = 40  # characters of a source beside the bar
-WAITING = "Other work on “{base}” comes first: this waits for its turn. footnote kb jobs shows it, kb cancel ends it."
+WAITING = "This waits for other work on “{base}”. footnote kb jobs lists it, and footnote kb cancel cancels it."
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ class Recorder:
             case AgentFailed():
                 return {**self._of(None, None), "outcome": "failed", "answer": final.message}
             case None:
-                return {**self._of(None, None), "outcome": "failed", "answer": "Nothing was done."}
+                return {**self._of(None, None), "outcome": "failed", "answer": "Nothing was changed."}
 
     def _of(self, answer: Answer | None, checkpoint: Checkpoint | None) -> dict[str, Any]:
         return {

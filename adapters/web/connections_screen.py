@@ -138,7 +138,7 @@ class ConnectionsScreen:
     def _plugin(self, request: web.Request) -> ConnectorPlugin:
         kind = request.match_info["kind"]
         if kind not in self.kinds():
-            raise NotFound("There is no such kind of source.")
+            raise NotFound("This kind of source does not exist.")
         return self.connections.plugins(kind)
 
     async def _connect(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
@@ -172,7 +172,7 @@ class ConnectionsScreen:
         group = form.get("group", "").strip()[:200]
         principals = form.get("principals", "").replace(",", " ").split()
         if not group:
-            return await self._page(request, visitor, one, mistake="Name the group or person of the source.")
+            return await self._page(request, visitor, one, mistake="Enter a group or a person of the source.")
         try:
             await self.connections.map_group(one.connection.name, group, principals, visitor.person)
         except NotFound as error:

@@ -132,7 +132,7 @@ class InspectScreen:
         if trace_id and not visitor.audience.unrestricted:
             raise Denied(
                 "Only the operator of this machine can see other people's traces.",
-                remedy="Your own traces are below your answers. For others, run footnote trace.",
+                remedy="Your own traces are linked below your answers. To see others, run footnote trace.",
             )
         return await self._timeline(request, visitor, trace_id, back="/inspect")
 

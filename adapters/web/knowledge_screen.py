@@ -144,7 +144,7 @@ class KnowledgeScreen:
 
     async def _files(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         if request.content_type != KIND:
-            raise DocumentRejected("No files were chosen.", remedy="Choose some and send them again.")
+            raise DocumentRejected("No files were chosen.", remedy="Choose files, then send them.")
         upload = Upload(request)
         try:
             async with asyncio.timeout(UPLOAD_SECONDS):

@@ -166,7 +166,9 @@ class DocumentPages:
     async def _draw(self, document: Document, page: int, quote: str) -> PagePicture:
         original = await self.originals.read(document)
         if original is None:
-            raise FootnoteError("Its file is not kept here.", remedy="Add it again to have it kept.")
+            raise FootnoteError(
+                "The original file is not stored here.", remedy=("Add the document again to store its file.")
+            )
         picture = await self.pictures.draw(original.name, original.data, page, quote)
         self._kept[document.id, document.version, page] = picture
         return picture

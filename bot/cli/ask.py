@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bot.terminal_socket import Request, RunningProcess
     from core.model.events import AgentEvent
 
-Kb = Annotated[str | None, typer.Option("--kb", help="Only this knowledge base.")]
+Kb = Annotated[str | None, typer.Option("--kb", help="Search only this knowledge base.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -30,8 +30,10 @@ def register(app: typer.Typer) -> None:
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
     kb: Kb = None,
-    thread: Annotated[str | None, typer.Option(help="Continue this conversation; any name.")] = None,
-    profile: Annotated[Profile | None, typer.Option(help="How much an answer may cost.")] = None,
+    thread: Annotated[
+        str | None, typer.Option(help=("The name of the conversation to continue. A new name starts one."))
+    ] = None,
+    profile: Annotated[Profile | None, typer.Option(help="How much effort an answer may take.")] = None,
     as_json: Json = False,
 ) -> None:
     """Ask one question."""
@@ -53,7 +55,7 @@ async def _ask(question: str, kb: str | None, thread: str | None, profile: Profi
 
 def resume(
     checkpoint: Annotated[str, typer.Argument(help="The checkpoint's id.")],
-    choice: Annotated[str, typer.Argument(help="A choice by number, id or label; or what to narrow it to.")],
+    choice: Annotated[str, typer.Argument(help="The number, id or label of a choice, or the text that it asks for.")],
     as_json: Json = False,
 ) -> None:
     """Answer a question that Footnote asked back, also in another process or days later."""

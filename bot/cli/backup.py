@@ -32,7 +32,7 @@ def backup(folder: Annotated[Path, typer.Argument(help="A new or empty folder.")
     finish(_backup(folder))
 
 
-def restore(folder: Annotated[Path, typer.Argument(help="What footnote backup has written.")]) -> None:
+def restore(folder: Annotated[Path, typer.Argument(help="A folder that footnote backup has written.")]) -> None:
     """Bring a backup back into an empty FOOTNOTE_HOME, or empty stores."""
     finish(_restore(folder))
 
@@ -57,7 +57,7 @@ def _require_elsewhere(folder: Path, home: Path) -> None:
 
     if folder.resolve().is_relative_to(home.resolve()):
         raise ConfigurationError(
-            f"{folder} is in the data directory, with which it would be lost.",
+            f"{folder} is inside the data directory, and would be lost with it.",
             remedy="Name a folder elsewhere, best on another disk.",
         )
 
@@ -76,8 +76,8 @@ async def _restore(folder: Path) -> int:
         if manifest.installation:
             await asyncio.to_thread(keep_installation, footnote.settings.home, manifest.installation)
     say(f"Restored {count(manifest.documents, 'document')} with {count(manifest.passages, 'passage')}, "
-               f"and {manifest.keys:,} records, as they were on {manifest.made_at}. "
-               "Questions that waited for an answer then are not asked again.")  # fmt: skip
+               f"and {manifest.keys:,} records, as of {manifest.made_at}. "
+               "Questions that were waiting then are not answered again.")  # fmt: skip
     return 0
 
 

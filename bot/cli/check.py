@@ -23,12 +23,12 @@ def register(app: typer.Typer) -> None:
 def check(
     tests: Annotated[Path, typer.Argument(help="A YAML file of questions.", dir_okay=False)],
     documents: Annotated[
-        list[Path] | None, typer.Option(help="Test these files and folders instead of those that the file names.")
+        list[Path] | None, typer.Option(help="Test these files and folders instead of those named in the YAML file.")
     ] = None,
     against: Annotated[
-        Path | None, typer.Option(help="Show which answers differ from those of this folder.", exists=True)
+        Path | None, typer.Option(help="Show the answers that differ from those with this folder.", exists=True)
     ] = None,
-    kb: Annotated[str, typer.Option("--kb", help="Without documents: the knowledge base to ask.")] = "default",
+    kb: Annotated[str, typer.Option("--kb", help="The knowledge base to ask, if there are no documents.")] = "default",
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML.", dir_okay=False)] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write Markdown for a pull request.", dir_okay=False)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -72,7 +72,7 @@ async def _check(
             names = sorted(base.name for base in await footnote.catalog.bases())
             if kb not in names:
                 raise NotFound(
-                    f"There is no knowledge base {kb}.", remedy=f"There is: {', '.join(names) or 'none yet'}."
+                    f"There is no knowledge base {kb}.", remedy=f"Available: {', '.join(names) or 'none yet'}."
                 )
             checked = [await check(footnote, kb, test) for test in found.tests]
     before = await _check_documents(found, [against]) if against is not None else []
@@ -98,7 +98,7 @@ async def _check_documents(found: "TestFile", paths: Sequence[Path]) -> "list[Ch
 
     files = tuple(files_in(paths))
     if not files:
-        raise typer.BadParameter(f"There is no file in {', '.join(map(str, paths))} that can be read.")
+        raise typer.BadParameter(f"There is no readable file in {', '.join(map(str, paths))}.")
     async with open_temporary(load_settings()) as footnote:
         for line in await fill_with_files(footnote, BASE, files):
             say(line, err=True)

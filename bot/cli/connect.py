@@ -45,14 +45,21 @@ def register(app: typer.Typer) -> None:
 
 def connect(
     kind: Annotated[str, typer.Argument(help="What to connect, for example confluence.")],
-    name: Annotated[str, typer.Option(help="What to call it; its knowledge bases begin with this name.")] = "",
-    given: Annotated[list[str] | None, typer.Option("--set", help="A setting, as url=https://….")] = None,
+    name: Annotated[str, typer.Option(help="A name. The names of its knowledge bases begin with it.")] = "",
+    given: Annotated[list[str] | None, typer.Option("--set", help="A setting, for example url=https://….")] = None,
     secret_file: Annotated[Path | None, typer.Option(help="A file with the token, instead of typing it.")] = None,
-    readers: Annotated[list[str] | None, typer.Option(help="Who may read it, where the source does not say.")] = None,
-    minutes: Annotated[int, typer.Option(min=5, max=1440, help="Between two syncs.")] = 15,
-    hours: Annotated[int, typer.Option(min=1, max=720, help="After which rights not read again hide documents.")] = 24,
-    only_check: Annotated[bool, typer.Option("--check", help="Try the settings and keep nothing.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what a sync would do, and keep nothing.")] = False,
+    readers: Annotated[
+        list[str] | None, typer.Option(help=("Who can read the documents, if the source does not say."))
+    ] = None,
+    minutes: Annotated[int, typer.Option(min=5, max=1440, help="The time between two syncs.")] = 15,
+    hours: Annotated[
+        int,
+        typer.Option(min=1, max=720, help=("How long documents stay visible if their readers cannot be looked up.")),
+    ] = 24,
+    only_check: Annotated[bool, typer.Option("--check", help="Check the settings without saving them.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help=("Show what a sync would do, without changing anything."))
+    ] = False,
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
@@ -94,10 +101,11 @@ def _values(plugin: "ConnectorPlugin", given: list[str], secret_file: Path | Non
     for pair in given:
         key, sign, value = pair.partition("=")
         if not sign or key not in fields:
-            raise typer.BadParameter(f"{key} is no setting of {plugin.title}; there are: {', '.join(fields)}.")
+            raise typer.BadParameter(f"{key} is not a setting of {plugin.title}. Its settings: {', '.join(fields)}.")
         if fields[key].secret:
             raise typer.BadParameter(
-                f"Do not give a token as an argument: use --secret-file, {fields[key].variable}, or type it."
+                f"Do not pass a token as an argument. Use --secret-file or {fields[key].variable}, or type it when"
+                " asked."
             )
         values[key] = value
     for one in plugin.fields:
@@ -128,7 +136,7 @@ def _from_outside(one: "SettingField", secret_file: Path | None) -> str:
 def _ask_readers(plugin: "ConnectorPlugin") -> list[str]:
     """Ask who may read a source that does not say. Raises ConfigurationError without a terminal."""
     if not sys.stdin.isatty():
-        raise ConfigurationError(f"{plugin.title} does not say who may read.", remedy="Say so with --readers.")
+        raise ConfigurationError(f"{plugin.title} does not say who may read.", remedy="Set the readers with --readers.")
     say(f"{plugin.title} does not say who may read. Readers look like slack:team:T1, discord:role:1/2 or "
         "mail:user:ada@example.org.")  # fmt: skip
     return str(typer.prompt("Who may read it, with spaces between them")).split()
@@ -152,11 +160,14 @@ def _print_plan(plan: "SyncPlan", as_json: bool) -> int:
 
         print_json(asdict(plan))
         return 0
-    say(f"Nothing was kept. A sync would read {plan.new:,} new and {plan.changed:,} changed documents of "
-        f"{plan.documents:,}, and take out {plan.gone:,}.")  # fmt: skip
-    say(f"They have {count(plan.classes, 'set')} of readers. Nobody here could read {plan.unreadable:,} of them.")
+    say(f"Nothing was changed. A sync would read {plan.new:,} new and {plan.changed:,} changed documents of "
+        f"{plan.documents:,}, and remove {plan.gone:,}.")  # fmt: skip
+    say(
+        f"They have {count(plan.classes, 'different set')} of readers. Nobody here could read {plan.unreadable:,} of"
+        " them."
+    )
     for group in plan.groups:
-        say(f"Nobody is known of group {group}: footnote connections map NAME {group} PRINCIPAL.")
+        say(f"No member of group {group} is known here. Map it with footnote connections map NAME {group} PRINCIPAL.")
     for title in plan.titles:
         say(f"  {title}")
     return 0
@@ -166,7 +177,7 @@ def _confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise ConfirmationMissing(question, remedy="Say so with --yes.")
+        raise ConfirmationMissing(question, remedy="Confirm with --yes.")
     typer.confirm(question, default=True, abort=True)
 
 
@@ -218,7 +229,7 @@ async def _list(name: str, as_json: bool) -> int:
         print_json([_as_json(one) for one in found])
         return 0
     if not found:
-        say("Nothing is connected. footnote connect confluence connects something.")
+        say("Nothing is connected. Connect a source, for example with footnote connect confluence.")
     for one in found:
         _print_overview(one, every=bool(name))
     return 0
@@ -271,7 +282,9 @@ def _as_json(one: "ConnectionOverview") -> dict[str, object]:
 @connections_app.command()
 def sync(
     name: Name,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would do, and change nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help=("Show what it would do, without changing anything."))
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Sync a connection now. ``footnote serve`` does that by itself while it runs."""
@@ -290,7 +303,7 @@ async def _sync_now(name: str, dry_run: bool, as_json: bool) -> int:
 def map_(
     name: Name,
     group: Annotated[str, typer.Argument(help="A group's id, a person's id, * for everyone, ** for anyone.")],
-    principals: Annotated[list[str] | None, typer.Argument(help="Who that is here; nobody without any.")] = None,
+    principals: Annotated[list[str] | None, typer.Argument(help="Its members here. Without any: nobody.")] = None,
 ) -> None:
     """Say who holds a group of the source, as slack:team:T1, slack:group:T1/S1, discord:role:1/2 or mail:user:ADDRESS.
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 INDEX_INCOMPLETE = "This index does not have the catalog's other documents. footnote kb repair adds them."
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FolderName = Annotated[
-    str, typer.Option("--name", help="What the folder is called; of a folder that has moved, its earlier name.")
+    str, typer.Option("--name", help="The name of the folder in Footnote. If the folder has moved, its earlier name.")
 ]
-Kb = Annotated[str | None, typer.Option("--kb", help="Only this knowledge base.")]
+Kb = Annotated[str | None, typer.Option("--kb", help="Search only this knowledge base.")]
 sources = typer.Typer(help="What is indexed: documents, versions, passages, when.", no_args_is_help=True)
 
 
@@ -32,10 +32,12 @@ def register(app: typer.Typer) -> None:
 
 
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders, recursively.")],
-    kb: Annotated[str, typer.Option("--kb", help="The knowledge base; created when it is new.")] = "default",
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders. Folders are read with all subfolders.")],
+    kb: Annotated[str, typer.Option("--kb", help="The knowledge base. A new name creates one.")] = "default",
     as_json: Json = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help=("Show what would change, without changing anything."))
+    ] = False,
     name: FolderName = "",
 ) -> None:
     """Bring files and folders in. Exit 0: all well; 1: some failed, the rest are indexed.
@@ -65,7 +67,7 @@ async def ingest_paths(
     files = local_files(paths)
     refused = [IngestResult(one.source, Change.FAILED, reason=one.reason) for one in find_refused_files(paths)]
     if not files and not refused:
-        raise typer.BadParameter("There is no file in there that can be read.")
+        raise typer.BadParameter("There is no readable file in this folder.")
     console = SafeConsole(stderr=as_json)
     async with open_footnote(load_settings(), any_index=True) as footnote:
         client, consistency = footnote.knowledge_stack.ingest_client(), footnote.knowledge_stack.deps.consistency
@@ -84,7 +86,7 @@ async def ingest_paths(
         print_json(_ingest_json(results))
     else:
         if dry_run:
-            console.print("Nothing is changed. This is what would be:")
+            console.print("Nothing was changed. This would change:")
         report(console, results)
         report_missing(console, naming.missing)
     if not complete:
@@ -106,14 +108,14 @@ def _ingest_json(results: "Sequence[IngestResult]") -> dict[str, object]:
 
 def search(
     query: Annotated[str, typer.Argument(help="Keywords or a question.")],
-    k: Annotated[int, typer.Option("-k", min=1, max=100, help="How many passages.")] = 10,
+    k: Annotated[int, typer.Option("-k", min=1, max=100, help="The number of passages to show.")] = 10,
     kb: Kb = None,
-    source: Annotated[str | None, typer.Option(help="Only this source, by title or path.")] = None,
+    source: Annotated[str | None, typer.Option(help="Search only this document, by title or path.")] = None,
     as_json: Json = False,
 ) -> None:
     """Search without answering: passages with the score of each leg."""
     if not query.strip():
-        raise typer.BadParameter("There is nothing to search for.")
+        raise typer.BadParameter("The search is empty.")
     finish(_search(query, k, kb, source, as_json))
 
 
@@ -200,7 +202,7 @@ async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
         document, _ = await footnote.knowledge_stack.kb_service.document(name, operator(), kb or "")
         question = f"Remove “{document.title}” ({document.source}) from {document.knowledge_base}?"
         if not yes and not sys.stdin.isatty():
-            raise ConfirmationMissing(question, remedy="Say so with --yes.")
+            raise ConfirmationMissing(question, remedy="Confirm with --yes.")
         if not yes:
             typer.confirm(question, abort=True)
         command = KbCommand(KbVerb.REMOVE, document.knowledge_base, document.id, confirmed=True)

@@ -27,11 +27,13 @@ def register(app: typer.Typer) -> None:
 
 
 def gaps(
-    since: Annotated[str, typer.Option(help="How far to look back: 30d, 12w; at most 180 days are kept.")] = "30d",
+    since: Annotated[
+        str, typer.Option(help=("How far to look back, such as 30d or 12w. At most 180 days are stored."))
+    ] = "30d",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     csv: Annotated[Path | None, typer.Option(help="Write a table for spreadsheets to this file.")] = None,
-    draft: Annotated[str, typer.Option(help="Begin a draft for one gap, by its id, and print it.")] = "",
-    propose: Annotated[Path | None, typer.Option(help="Send the section in this file to the admins.")] = None,
+    draft: Annotated[str, typer.Option(help="Print a draft for one gap, by its id.")] = "",
+    propose: Annotated[Path | None, typer.Option(help="Send the text in this file to the admins.")] = None,
 ) -> None:
     """List what people asked and the documents do not say, grouped by meaning.
 
@@ -43,7 +45,7 @@ def gaps(
 
 
 def usage(
-    days: Annotated[int, typer.Option(min=1, max=30, help="How many days to look back, today included.")] = 30,
+    days: Annotated[int, typer.Option(min=1, max=30, help="The number of days to look back, including today.")] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print what was used, as CSV: answers, quotes, tokens and cost of each day, channel and base.

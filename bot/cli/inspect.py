@@ -45,12 +45,14 @@ async def _trace(trace_id: str, as_json: bool) -> int:
 
 
 def forget(
-    thread: Annotated[str | None, typer.Option(help="A terminal conversation's name, or a thread's whole key.")] = None,
-    person: Annotated[str | None, typer.Option(help="A person's id, as slack:T1/U1.")] = None,
+    thread: Annotated[
+        str | None, typer.Option(help=("The name of a terminal conversation, or the full key of a thread."))
+    ] = None,
+    person: Annotated[str | None, typer.Option(help="A person's id, such as slack:T1/U1.")] = None,
 ) -> None:
     """Remove a thread, or everything about a person."""
     if (thread is None) == (person is None):
-        raise typer.BadParameter("Name either --thread or --person.")
+        raise typer.BadParameter("Use either --thread or --person.")
     finish(_forget(thread, person))
 
 
@@ -75,7 +77,7 @@ async def _forget(thread: str | None, person: str | None) -> int:
         kept = f" and {answers} kept answer{'' if answers == 1 else 's'}" if answers else ""
         say(f"Forgot {turns} turn{'' if turns == 1 else 's'}{kept} of {person}.")
     else:
-        say(f"No question of {person} is kept. An id is written as slack:T1/U1, a workspace and a member of it.")
+        say(f"No question of {person} is stored. An id looks like slack:T1/U1: a workspace and its member.")
     return 0
 
 
@@ -88,10 +90,12 @@ def _thread_key(name: str) -> "ThreadKey":
 
 def doctor(
     place: Annotated[
-        str | None, typer.Option(help="Say what applies in one channel, and why: slack:channel:T1/C1.")
+        str | None, typer.Option(help="Show the settings of one channel and their origin, such as slack:channel:T1/C1.")
     ] = None,
-    fix: Annotated[bool, typer.Option("--fix", help="First cut off what cannot be read of damaged memory.")] = False,
-    seconds: Annotated[float, typer.Option(min=1, help="How long to wait for what is slow.")] = 8.5,
+    fix: Annotated[
+        bool, typer.Option("--fix", help=("First repair damaged data by cutting off the unreadable part."))
+    ] = False,
+    seconds: Annotated[float, typer.Option(min=1, help="The seconds to wait for slow checks.")] = 8.5,
     as_json: Json = False,
 ) -> None:
     """Check every dependency and setting, each with what to do about it."""

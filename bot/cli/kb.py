@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Kb = Annotated[str, typer.Option("--kb", help="The knowledge base.")]
 Name = Annotated[str, typer.Argument(help="The knowledge base.")]
-Principals = Annotated[list[str], typer.Argument(help="Channels, roles, groups or people, as slack:channel:T1/C1.")]
+Principals = Annotated[
+    list[str], typer.Argument(help=("Channels, roles, groups or people, such as slack:channel:T1/C1."))
+]
 Page = Annotated[int, typer.Option("--page", min=1, help="Which page.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 LINK = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)  # a web address, or one in a file store: s3://
@@ -39,7 +41,7 @@ class _Given(TypedDict, total=False):
     page: int
 
 
-kb = typer.Typer(help="Bring knowledge in, keep it current, and say who may read it.", no_args_is_help=True)
+kb = typer.Typer(help="Add documents, keep them current, and set who can read them.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
@@ -102,7 +104,10 @@ def list_(base: Kb = "", page: Page = 1, as_json: Json = False) -> None:
 
 
 @kb.command()
-def show(target: Annotated[str, typer.Argument(help="A document; without one, the base.")] = "", base: Kb = "",
+def show(target: Annotated[str, typer.Argument(help=(
+    "A document. Without one: the"
+    " knowledge base."
+))] = "", base: Kb = "",
          page: Page = 1, as_json: Json = False) -> None:  # fmt: skip
     """One document or one base in full.
 
@@ -112,7 +117,7 @@ def show(target: Annotated[str, typer.Argument(help="A document; without one, th
 
 
 @kb.command()
-def remove(target: Annotated[str, typer.Argument(help="A document; without one, the whole base.")] = "",
+def remove(target: Annotated[str, typer.Argument(help="A document. Without one: the whole knowledge base.")] = "",
            base: Kb = "", yes: Yes = False, as_json: Json = False) -> None:  # fmt: skip
     """Take a document or a whole base out.
 
@@ -122,7 +127,7 @@ def remove(target: Annotated[str, typer.Argument(help="A document; without one, 
 
 
 @kb.command()
-def restore(target: Annotated[str, typer.Argument(help="A document; without one, the whole base.")] = "",
+def restore(target: Annotated[str, typer.Argument(help="A document. Without one: the whole knowledge base.")] = "",
             base: Kb = "", as_json: Json = False) -> None:  # fmt: skip
     """Restore what was removed, or a version that an ingest replaced.
 
@@ -132,7 +137,10 @@ def restore(target: Annotated[str, typer.Argument(help="A document; without one,
 
 
 @kb.command()
-def refresh(target: Annotated[str, typer.Argument(help="A document; without one, all links of the base.")] = "",
+def refresh(target: Annotated[str, typer.Argument(help=(
+    "A document. Without one: all links of"
+    " the knowledge base."
+))] = "",
             base: Kb = "", as_json: Json = False) -> None:  # fmt: skip
     """Fetch links and sites again.
 
@@ -142,7 +150,7 @@ def refresh(target: Annotated[str, typer.Argument(help="A document; without one,
 
 
 @kb.command()
-def repair(base: Annotated[str, typer.Argument(help="A knowledge base; without one, all of them.")] = "",
+def repair(base: Annotated[str, typer.Argument(help="A knowledge base. Without one: all of them.")] = "",
            as_json: Json = False) -> None:  # fmt: skip
     """Restore what Redis, the index or the originals have lost.
 
@@ -152,9 +160,9 @@ def repair(base: Annotated[str, typer.Argument(help="A knowledge base; without o
 
 
 @kb.command()
-def schedule(link: Annotated[str, typer.Argument(help="A link, or a document that came from one.")],
+def schedule(link: Annotated[str, typer.Argument(help="A link, or a document added from a link.")],
              every: Annotated[str, typer.Argument(help="daily, weekly, on-change (files) or never.")], base: Kb = "",
-             limit: Annotated[int, typer.Option(min=0, max=500, help="With so many pages below it.")] = 0,
+             limit: Annotated[int, typer.Option(min=0, max=500, help="How many pages below the link to fetch.")] = 0,
              as_json: Json = False) -> None:  # fmt: skip
     """Fetch a link on a schedule.
 
@@ -164,8 +172,14 @@ def schedule(link: Annotated[str, typer.Argument(help="A link, or a document tha
 
 
 @kb.command()
-def create(name: Name, description: Annotated[str, typer.Argument(help="What the agent reads to choose.")] = "",
-           grant: Annotated[list[str] | None, typer.Option(help="Only for this channel, role or group.")] = None,
+def create(name: Name, description: Annotated[str, typer.Argument(help=(
+    "A description. Footnote uses it to choose"
+    " which knowledge base to search."
+))] = "",
+           grant: Annotated[list[str] | None, typer.Option(help=(
+               "Show only the settings for this"
+               " channel, role or group."
+           ))] = None,
            as_json: Json = False) -> None:  # fmt: skip
     """Create a base."""
     _run("create", as_json, base=name, text=description, principals=tuple(grant or ()))
@@ -174,7 +188,9 @@ def create(name: Name, description: Annotated[str, typer.Argument(help="What the
 @kb.command()
 def describe(
     name: Name,
-    description: Annotated[str, typer.Argument(help="What the agent reads to choose.")],
+    description: Annotated[
+        str, typer.Argument(help=("A description. Footnote uses it to choose which knowledge base to search."))
+    ],
     as_json: Json = False,
 ) -> None:
     """Change a base's description."""
@@ -243,7 +259,8 @@ def reject(proposal: Annotated[str, typer.Argument(help="The proposal's id.")], 
 
 
 def audit(
-    limit: Annotated[int, typer.Option("-n", min=1, max=10_000, help="How many entries.")] = 50, as_json: Json = False
+    limit: Annotated[int, typer.Option("-n", min=1, max=10_000, help=("The number of entries to show."))] = 50,
+    as_json: Json = False,
 ) -> None:
     """List what admins did, and who was refused what, the newest first."""
     finish(_audit(limit, as_json))
@@ -262,7 +279,7 @@ async def _audit(limit: int, as_json: bool) -> int:
         print_json([json.loads(to_json(entry)) for entry in entries])
         return 0
     if not entries:
-        say("No admin has done anything yet.")
+        say("There are no admin actions yet.")
     for entry in entries:
         refused = "" if entry.allowed else "  refused"
         detail = f"  ({entry.detail})" if entry.detail else ""
@@ -292,7 +309,7 @@ async def _handle(command: "KbCommand", yes: bool, as_json: bool) -> int:
         result = await footnote.knowledge_stack.kb_service.handle(command, operator())
         if isinstance(result, ConfirmationView):
             if not yes and not sys.stdin.isatty():
-                raise ConfirmationMissing(confirmation_question(result), remedy="Say so with --yes.")
+                raise ConfirmationMissing(confirmation_question(result), remedy="Confirm with --yes.")
             if not yes:
                 typer.confirm(confirmation_question(result), abort=True)
             result = await footnote.knowledge_stack.kb_service.handle(result.confirm.command, operator())

@@ -8,7 +8,7 @@ import typer
 from adapters.terminal.output import print_json, say
 from bot.cli.runner import finish
 
-feedback = typer.Typer(help="What people thought of answers.", no_args_is_help=True)
+feedback = typer.Typer(help="Ratings of answers.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
@@ -21,10 +21,11 @@ def evaluate(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="Right and false answers, as JSON lines. Without it: the sample company's.", dir_okay=False
+            help=("A JSON Lines file of right and wrong answers. Without it: those of the sample company."),
+            dir_okay=False,
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most this many answers.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="The most answers to check.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure how well the configured model checks answers: its false alarms and its misses.
@@ -60,7 +61,7 @@ def export(
 ) -> None:
     """Write the answers that people found helpful as tests that footnote check runs."""
     if file.exists():
-        raise typer.BadParameter(f"{file} is there already.")
+        raise typer.BadParameter(f"{file} already exists.")
     finish(_export(file, kb))
 
 
@@ -77,9 +78,9 @@ async def _export(file: Path, kb: str) -> int:
     async with open_footnote(load_settings(), models=False, index=False) as footnote:
         tests = await export_feedback(footnote.feedback, footnote.catalog, footnote.memory, kb)
     if not tests:
-        say(f"Nobody has found an answer from {kb} helpful yet, so there is nothing to write.")
+        say(f"No answer from {kb} was rated helpful yet, so there is nothing to write.")
         return 0
     text = yaml.safe_dump({"tests": tests}, allow_unicode=True, sort_keys=False)
     await asyncio.to_thread(file.write_text, text, encoding="utf-8")
-    say(f"Wrote {count(len(tests), 'test')} to {file}. Run them: footnote check {file} --kb {kb}")
+    say(f"Wrote {count(len(tests), 'test')} to {file}. Run them with footnote check {file} --kb {kb}")
     return 0

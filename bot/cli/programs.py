@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
-token = typer.Typer(help="Let programs ask and search: over /v1 and MCP.", no_args_is_help=True)
+token = typer.Typer(help="Let other programs ask and search over /v1 and MCP.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
@@ -23,11 +23,15 @@ def register(app: typer.Typer) -> None:
 
 @token.command()
 def create(
-    name: Annotated[str, typer.Option(help="What it is for, as the list shows it.")] = "a program",
-    scope: Annotated[str, typer.Option(help="What it may do: ask, search, ingest; more with commas.")] = "ask,search",
-    kb: Annotated[list[str] | None, typer.Option("--kb", help="Only this knowledge base; more than once.")] = None,
-    rate: Annotated[int, typer.Option(min=1, max=6_000, help="Requests a minute.")] = 60,
-    public: Annotated[bool, typer.Option("--public", help="Show its questions in words in footnote gaps.")] = False,
+    name: Annotated[str, typer.Option(help="Its purpose, as shown in the list.")] = "a program",
+    scope: Annotated[
+        str, typer.Option(help=("Its permissions: ask, search or ingest. Separate several with commas."))
+    ] = "ask,search",
+    kb: Annotated[
+        list[str] | None, typer.Option("--kb", help=("A knowledge base that it can read. Repeat for more."))
+    ] = None,
+    rate: Annotated[int, typer.Option(min=1, max=6_000, help="Requests allowed per minute.")] = 60,
+    public: Annotated[bool, typer.Option("--public", help="Show the text of its questions in footnote gaps.")] = False,
     as_json: Json = False,
 ) -> None:
     """Make a token. It is shown once.
@@ -55,7 +59,7 @@ async def _create(name: str, scope: str, bases: list[str], rate: int, public: bo
         print_json({"id": made.id, "token": secret})
         return 0
     typer.echo(secret)
-    say(f"{_line(made)}\nThe token above is shown this once. Send it as Authorization: Bearer TOKEN.", err=True)
+    say(f"{_line(made)}\nThe token above is shown only once. Send it as Authorization: Bearer TOKEN.", err=True)
     return 0
 
 
@@ -78,14 +82,14 @@ async def _list(as_json: bool) -> int:
     if as_json:
         print_json([json.loads(to_json(one)) for one in tokens])
     elif not tokens:
-        say("There is no token yet. footnote token create makes one.")
+        say("There are no tokens yet. Create one with footnote token create.")
     for one in tokens if not as_json else ():
         say(_line(one))
     return 0
 
 
 @token.command()
-def revoke(token_id: Annotated[str, typer.Argument(help="The token's id, as the list shows it.")]) -> None:
+def revoke(token_id: Annotated[str, typer.Argument(help="The token's id, as shown in the list.")]) -> None:
     """Make a token open nothing any more, at once."""
     finish(_revoke(token_id))
 
@@ -115,8 +119,10 @@ PORT = 8090
 
 
 def mcp(
-    http: Annotated[bool, typer.Option("--http", help="Over streamable HTTP, for programs that hold a token.")] = False,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="With --http: the port; 0 takes a free one.")] = PORT,
+    http: Annotated[
+        bool, typer.Option("--http", help=("Serve over streamable HTTP, for programs with a token."))
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port for --http. 0 picks a free one.")] = PORT,
 ) -> None:
     """Let other agents search and ask, by the Model Context Protocol.
 

@@ -70,6 +70,6 @@ def require_paths(names: Iterable[str | Path]) -> None:
         try:
             missing += [] if Path(name).exists() else [str(name)]
         except OSError as error:
-            raise typer.BadParameter(f"{name} cannot be looked at: {error.strerror}.") from None
+            raise typer.BadParameter(f"{name} cannot be opened: {error.strerror}.") from None
     if missing:
         raise typer.BadParameter(f"There is no file or folder {', '.join(missing)}.")

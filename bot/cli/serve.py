@@ -17,12 +17,12 @@ def register(app: typer.Typer) -> None:
 
 
 def web(
-    port: Annotated[int | None, typer.Option(help="Listen there instead of on HTTP_PORT.", min=0, max=65535)] = None,
+    port: Annotated[int | None, typer.Option(help="The port to use instead of HTTP_PORT.", min=0, max=65535)] = None,
     make_hash: Annotated[
         bool, typer.Option("--hash", help="Ask for a password and print the setting with its hash.")
     ] = False,
     link: Annotated[
-        bool, typer.Option("--link", help="Print a link that signs you in at the page that is served already.")
+        bool, typer.Option("--link", help="Print a sign-in link for the page that is already running.")
     ] = False,
 ) -> None:
     """Serve a page to ask, read sources and manage knowledge bases."""
@@ -36,7 +36,7 @@ def web(
     def announce(link: str) -> None:
         say("\n  Footnote is at\n")
         typer.echo(f"    {link}")  # in one piece, however narrow the terminal is
-        say("\n  The link signs you in, once.\n  Ctrl-C ends it.\n")
+        say("\n  The link signs you in once.\n  Press Ctrl-C to stop.\n")
 
     finish(run_page(port, announce), quiet=False)
 
@@ -61,7 +61,10 @@ def _print_password_hash() -> None:
     password = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
     if len(password) < SHORTEST_PASSWORD:
         raise typer.BadParameter(f"The password is too short. Use at least {SHORTEST_PASSWORD} characters.")
-    say("Put this line into .env, with its quotes. For readers, name it WEB_READER_PASSWORD_HASH.", err=True)
+    say(
+        ("Add this line to .env, with its quotes. For the readers' password, name it WEB_READER_PASSWORD_HASH."),
+        err=True,
+    )
     typer.echo(f"WEB_PASSWORD_HASH='{hash_password(password)}'")
 
 
@@ -78,8 +81,8 @@ def serve(
 
 
 def manifest(
-    platform: Annotated[str, typer.Argument(help="The platform's name, as in its settings.", metavar="PLATFORM")],
-    http: Annotated[bool, typer.Option("--http/--socket", help="The platform calls, or is connected to.")] = False,
+    platform: Annotated[str, typer.Argument(help="The name of the platform.", metavar="PLATFORM")],
+    http: Annotated[bool, typer.Option("--http/--socket", help="How the platform connects.")] = False,
 ) -> None:
     """Print what to paste into a platform to set the bot up."""
     from bot.plugins import installed_platforms

@@ -21,9 +21,9 @@ def register(app: typer.Typer) -> None:
 def setup(
     place: Annotated[
         str | None,
-        typer.Argument(help="A platform, terminal or model; asked for when it is left out.", metavar="PLACE"),
+        typer.Argument(help="A platform, terminal or model. Without it, the command asks.", metavar="PLACE"),
     ] = None,
-    browser: Annotated[bool, typer.Option(help="Open links in the browser, where there is one.")] = True,
+    browser: Annotated[bool, typer.Option(help="Open links in the browser.")] = True,
 ) -> None:
     """Put it into a chat platform, or set up a language model, step by step.
 
@@ -44,10 +44,8 @@ def _ingest(paths: "list[Path]") -> int:
     return asyncio.run(ingest_paths(paths, "default"))
 
 
-System = Annotated[
-    bool, typer.Option("--system", help="For the whole machine, hardened, instead of for you alone; needs root.")
-]
-Show = Annotated[bool, typer.Option("--print", help="Print the unit and write nothing.")]
+System = Annotated[bool, typer.Option("--system", help="Install for the whole machine, hardened. Needs root.")]
+Show = Annotated[bool, typer.Option("--print", help="Print the unit without writing it.")]
 
 service = typer.Typer(help="Keep Footnote running with systemd.", no_args_is_help=True)
 
@@ -69,7 +67,7 @@ def install(*, system: System = False, show: Show = False) -> None:
     write_unit(unit)
     say(f"Written: {unit.path}")
     if system:
-        say(f"Put the settings into {SYSTEM_ENVIRONMENT}, readable by root alone. These commands start the service:")
+        say(f"Put the settings into {SYSTEM_ENVIRONMENT}, readable only by root. These commands start the service:")
     else:
         say("These commands start the service and keep it running after you log out and after a restart:")
     for command in unit.commands:

@@ -27,7 +27,9 @@ from core.ports.memory import Feedback, FeedbackStore, Memory
 
 MOST_TESTS = 1_000
 LARGEST_FILE = 1_000_000  # bytes
-LAYOUT = "A file has documents (files and folders) and tests, each with ask and has, lacks, cites or abstains."
+LAYOUT = (
+    "A test file has documents (files and folders) and tests. Each test has ask, and has, lacks, cites or abstains."
+)
 _PLAIN = {"extra_forbidden": "there is no such field", "missing": "is missing", "model_type": "is not a mapping"}
 RUNS_WITH_MODEL = 3  # a model may answer differently each time; the majority decides
 
@@ -143,7 +145,7 @@ def find_faults(test: DocumentTest, reply: "Prediction", titles: frozenset[str] 
         return [f"Could not be asked ({reply.outcome})."]
     declines = reply.outcome is not Outcome.ANSWERED or says_not_covered(next(iter(sentences(reply.text)), ""))
     if test.abstains:
-        return [] if declines else ["Answers, although the documents should not say it."]
+        return [] if declines else ["Gives an answer, although the documents should not contain one."]
     if reply.outcome is not Outcome.ANSWERED:
         return [f"Does not answer ({reply.outcome})."]
     text = comparable(reply.text)
@@ -190,7 +192,7 @@ def as_markdown(checked: Sequence[Checked], changed: Sequence[tuple[Checked, Che
     for one in failed:
         lines += [f"- ❌ **{_inline(one.test.ask)}** {_inline(' '.join(one.faults))}", f"  > {_inline(one.answer)}"]
     if changed:
-        lines += ["", "Answers that change:", ""]
+        lines += ["", "Changed answers:", ""]
     for before, after in changed:
         lines += [f"- **{_inline(after.test.ask)}**", f"  - before: {_inline(before.answer)}"]
         lines += [f"  - now: {_inline(after.answer)}"]

@@ -119,7 +119,7 @@ async def check_model(settings: "Settings", answers: Sequence[LabelledAnswer]) -
     A model with unreliable checks is not called. Then the figures are those of the word rules.
     """
     if not settings.has_llm:
-        raise ConfigurationError("No model is configured, so there is nothing to check with.", remedy=_SET_A_MODEL)
+        raise ConfigurationError("No model is configured, so nothing can be checked.", remedy=_SET_A_MODEL)
     from adapters.redis.settings import RedisVerifierRecords
     from bot.evaluation.asking import new_inquiry
     from bot.evaluation.temp_index import open_temporary

@@ -49,11 +49,11 @@ class Dialogue:
 
     def ask(self, question: str) -> str:
         """Return a line of input; empty if skipped."""
-        return str(typer.prompt(f"{question} (Enter: later)", default="", show_default=False)).strip()
+        return str(typer.prompt(f"{question} (Enter to skip)", default="", show_default=False)).strip()
 
     def ask_hidden(self) -> str:
         """Return a secret, which is neither shown nor in any history; empty if skipped."""
-        prompt = "Paste it (not shown; Enter: later)"
+        prompt = "Paste it (hidden; Enter to skip)"
         return str(typer.prompt(prompt, default="", show_default=False, hide_input=True)).strip()
 
     def pause(self, until: str) -> bool:
@@ -73,7 +73,7 @@ class Dialogue:
             said = str(typer.prompt("Number", default="1")).strip()
             if said.isdecimal() and 1 <= int(said) <= len(choices):
                 return int(said) - 1
-            self.say(f"A number from 1 to {len(choices)}, please.")
+            self.say(f"Enter a number from 1 to {len(choices)}.")
 
 
 def _has_browser() -> bool:

@@ -96,13 +96,13 @@ class InstallationSetup:
         """Test a token as pasted, and save it if it works."""
         asking = (name for name, platform in self._platforms.items() if setting in platform.credentials)
         if (name := next(asking, None)) is None:
-            raise NotFound("No step of the setup asks for that.")
+            raise NotFound("The setup has no such step.")
         credential = self._platforms[name].credentials[setting]
         if not self._saved.can_save(setting):
             where = self._saved.origin(setting)
             return TokenOutcome(
                 kept=False,
-                mistake=f"{setting} is set in {where}, which overrides the file that I would write. Change it there.",
+                mistake=f"{setting} is set in {where}, which overrides the settings file. Change it there.",
             )
         value = credential.clean(pasted)
         if other := self.platform_of_token(value, other_than=name):

@@ -60,14 +60,14 @@ def _ask(dialogue: Dialogue, kind: Endpoint) -> dict[str, str | SecretStr | None
     """Return the three settings as given; None if postponed."""
     address = kind.address
     if kind.asks_address:
-        dialogue.say(f"Its address looks like {kind.address}")
+        dialogue.say(f"The address looks like {kind.address}")
         address = dialogue.ask("Address")
     model = dialogue.ask(f"Model, such as {kind.example}") if address or not kind.asks_address else ""
     if not _ONE_WORD.fullmatch(model) or (address and not _ONE_WORD.fullmatch(address)):
         return None
     key = ""
     if kind.needs_key:
-        dialogue.say("Its API key. An endpoint of your own may need none.")
+        dialogue.say("Its API key. Your own endpoint may not need one.")
         key = dialogue.ask_hidden()
     return {"llm_base_url": address or None, "llm_model": model, "llm_api_key": SecretStr(key) if key else None}
 

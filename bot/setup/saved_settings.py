@@ -44,7 +44,7 @@ class SavedSettings:
         except OSError as error:
             raise ConfigurationError(
                 f"{self.file} cannot be written: {error.strerror}.",
-                remedy="Set FOOTNOTE_HOME to a folder that is writable and has room.",
+                remedy="Set FOOTNOTE_HOME to a folder that is writable and has free space.",
             ) from None
 
     def _find(self, name: str) -> tuple[str, str]:
@@ -94,12 +94,12 @@ def files_on_disk(named: str) -> FilesOnDisk:
     """
     path = Path(named.strip().strip("\"'")).expanduser()
     if not named.strip() or not path.exists():
-        raise NotFound(f"There is no file or folder {path}.", remedy="Its whole path begins with / or ~.")
+        raise NotFound(f"There is no file or folder {path}.", remedy="Enter the full path, which begins with / or ~.")
     files = local_files([path])
     refused = [f"{one.source} is left out: {one.reason}" for one in find_refused_files([path])]
     if not files:
-        raise NotFound(f"There is no file in {path} that can be read.", remedy="Name another folder.")
+        raise NotFound(f"There is no readable file in {path}.", remedy="Name another folder.")
     if len(files) > MOST:
-        many = f"There are {len(files):,} files in {path}, and here at most {MOST:,} are read at once."
+        many = f"There are {len(files):,} files in {path}, but at most {MOST:,} are read at once."
         raise DocumentRejected(many, remedy="footnote ingest reads any number.")
     return FilesOnDisk(files, refused)

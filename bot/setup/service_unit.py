@@ -71,8 +71,8 @@ def system_unit() -> ServiceUnit:
     """
     if sys.executable.startswith(HIDDEN):
         raise ConfigurationError(
-            f"Footnote is installed for one user ({sys.executable}), and the service could not read it.",
-            remedy="Install it for all: pipx install --global, or a virtual environment below /opt.",
+            f"Footnote is installed for one user ({sys.executable}), so the service could not read it.",
+            remedy="Install it for all users with pipx install --global, or in a virtual environment below /opt.",
         )
     commands = ("systemctl daemon-reload", "systemctl enable --now footnote", "journalctl -u footnote -f")
     return ServiceUnit(SYSTEM_UNIT, _system_unit_text(), commands)

@@ -52,7 +52,7 @@ def _steps(dialogue: Dialogue, place: str | None, ingest: Ingest) -> int:
         _keep_running(dialogue, guide)
         _ask_there(dialogue, guide, place)
     else:
-        dialogue.say(f"\nLeft to do: {guide.platforms()[place]}. footnote setup {place} goes on from here.")
+        dialogue.say(f"\nStill to do: {guide.platforms()[place]}. Continue with footnote setup {place}.")
     return int(bool(failed) or not reached)
 
 
@@ -94,7 +94,7 @@ def _obtain(
         dialogue.say(f"{field.setting} is set in {state.origin}.")
         dialogue.show(state.checks)
     if not state.done and state.fixed:
-        dialogue.say("Change it there: it overrides the file that I would write.")
+        dialogue.say("Change it there, because it overrides the settings file.")
         return False
     if state.done:
         return True
@@ -105,7 +105,7 @@ def _obtain(
             dialogue.say(outcome.mistake)
         dialogue.show(outcome.checks)
         if outcome.kept:
-            dialogue.say(f"Kept as {field.setting} in {outcome.file}.")
+            dialogue.say(f"Saved as {field.setting} in {outcome.file}.")
             return True
     return False
 
@@ -126,7 +126,7 @@ def _mend(dialogue: Dialogue, guide: InstallationSetup, place: str, step: SetupS
 def _documents(dialogue: Dialogue, guide: InstallationSetup, ingest: Ingest) -> None:
     dialogue.heading("Your documents")
     if asyncio.run(has_documents(load_settings())):
-        dialogue.say("There are some already; footnote sources list shows them.")
+        dialogue.say("There are documents already. footnote sources list shows them.")
     while named := dialogue.ask("A folder or file to read"):
         named = named.strip("\"'")
         path = Path(named).expanduser()
@@ -151,7 +151,7 @@ def _keep_running(dialogue: Dialogue, guide: InstallationSetup) -> None:
             dialogue.say("Written. These commands start it and keep it running after you log out and after a restart:")
             for command in options.unit_commands:
                 dialogue.say(f"  {command}")
-    dialogue.say("With Docker instead, in a clone of the repository (it keeps its data in volumes of its own):")
+    dialogue.say("Or with Docker, in a clone of the repository (Docker keeps the data in its own volumes):")
     for command in options.compose_commands:
         dialogue.say(f"  {command}")
 

@@ -75,7 +75,7 @@ async def _stream_draft(run: Run, evidence: tuple[Evidence, ...]) -> AsyncIterat
             if text := shown.push(part):
                 yield AnswerDelta(text)
     except BudgetExhausted as cap:
-        run.meter.notice(f"{cap} The answer may be cut short.")
+        run.meter.notice(f"{cap} The answer may be incomplete.")
     finally:
         if isinstance(parts, AsyncGenerator):
             await parts.aclose()

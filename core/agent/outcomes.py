@@ -33,8 +33,9 @@ LIKELY, NOTHING_ELSE = 0.44, 0.08
 FOUND = 8
 MOST_OPTIONS = 5
 CLOSED = (
-    "I can't read my documents for you just now: some data was lost, and an admin has to confirm who may read them. "
-    "`/kb list` shows an admin how."
+    "I can't use my documents for you right now: some data was lost, and an admin must first confirm who can read"
+    " them. "
+    "For admins: `/kb list` shows how."
 )
 
 
@@ -129,7 +130,7 @@ def show_sources(run: Run) -> CheckpointReached:
 def _also_found(run: Run) -> str:
     """Name the next documents of the search, so that a person sees what an answer would leave out."""
     titles = list_titles(hit.passage.title for hit in run.inquiry.library.further)
-    return f" Next in the search came {titles}." if titles else ""
+    return f" The search also found {titles}." if titles else ""
 
 
 def stop_run(run: Run) -> AgentEvent:
@@ -222,7 +223,7 @@ async def nothing_to_read(run: Run) -> AgentCompleted:
         return end_run(run, Outcome.ABSTAINED, CLOSED)
     privately = WORDINGS[language_of(run.inquiry.question)].privately
     way_on = privately if run.inquiry.more_in_private else run.deps.remedy
-    return end_run(run, Outcome.ABSTAINED, f"There are no documents yet that I can read here. {way_on}")
+    return end_run(run, Outcome.ABSTAINED, f"There are no documents yet that I can use here. {way_on}")
 
 
 def _nearest_name(source: Citation) -> str:

@@ -113,4 +113,4 @@ class Run:
         except TimeoutError:
             if not deadline.expired():  # another timeout expired, not this one
                 raise
-            raise BudgetExhausted(f"The {self.meter.limits.seconds:g} seconds of this profile are over.") from None
+            raise BudgetExhausted(f"The {self.meter.limits.seconds:g} seconds of this profile are used up.") from None

@@ -32,10 +32,10 @@ _ONLY_ATTACHED = re.compile(
     r"(?i)\b(?:this|that|these|those)\s+(?:attached\s+)?"
     r"(?:file|document|pdf|spreadsheet|scan|attachment|upload)s?\b|\b(?:the|my)\s+attached\b"
 )
-NOT_IN_FILE = "I couldn't find this in {files}. Ask without naming the file, and I look in your documents."
+NOT_IN_FILE = "I couldn't find this in {files}. To search your documents, ask without naming the file."
 UNREADABLE = (
-    "I can't answer this, because I couldn't read the file. Attach it again in another format, or ask what your "
-    "documents say."
+    "I can't answer this, because I couldn't read the file. Attach it in another format, or ask what your documents"
+    " say."
 )
 
 
@@ -167,7 +167,7 @@ async def overview(run: Run, plan: Overview) -> AgentCompleted:
     if not documents:
         return await nothing_to_read(run)
     lines = [_document_count(shown, chosen), *(_title_list(shown) if len(chosen) == 1 else _base_lines(shown, chosen))]
-    lines.append("Ask about any of them, and I answer with its own sentences.")
+    lines.append("Ask about any of them. I answer with their own sentences.")
     return end_run(run, Outcome.ANSWERED, "\n\n".join(lines))
 
 

@@ -17,8 +17,8 @@ from core.ports.index import Index
 
 REPAIR = "footnote kb repair"
 BRING_BACK = (
-    "Restore Redis's data, or footnote restore a backup, or footnote ingest the documents; "
-    "to start again, move the index away."
+    "Restore Redis's data, restore a backup with footnote restore, or add the documents again with footnote ingest."
+    " To start again, move the index away."
 )
 _TOGETHER = 1_000  # documents counted per call
 NAMED = 3  # documents named in one line
@@ -97,8 +97,8 @@ class IndexConsistency:
             lost = [Incomplete(one, one.passages, True) for one in documents if one.id in originals]
         else:
             lost = list(await self.incomplete(documents))
-        what = f"{len(lost)} of {len(documents)} documents have lost something: {name_losses(lost)}."
-        return f"{what} {REPAIR} fills it again, or lists what to add." if lost else ""
+        what = f"{len(lost)} of {len(documents)} documents are incomplete: {name_losses(lost)}."
+        return f"{what} {REPAIR} repairs them, or lists the documents to add again." if lost else ""
 
     async def check(self) -> None:
         """Raise IndexMismatch if the catalog's documents are in another index.
@@ -121,7 +121,7 @@ class IndexConsistency:
         )
         raise IndexMismatch(
             f"This is not the index that {what} in.",
-            remedy=f"Set MILVUS_URI back to the former address, or let {REPAIR} fill this one.",
+            remedy=f"Set MILVUS_URI back to the earlier address, or run {REPAIR} to fill this index.",
         )
 
     async def check_catalog(self) -> None:
@@ -131,7 +131,7 @@ class IndexConsistency:
         """
         if not await self.catalog.index_identity() and not await self._documents() and await self.index.count():
             raise StoreUnavailable(
-                "The index has passages, and the catalog knows no document: Redis has lost what it knew.",
+                "The index has passages, but the catalog has no documents. Redis has lost data.",
                 remedy=BRING_BACK,
             )
 

@@ -93,8 +93,8 @@ def _month(word: str) -> int:
     return _MONTH_NUMBERS.get(bare) or _MONTH_NUMBERS[bare[:3]]
 
 
-REFILLED = "A part of it was missing from the index or its original. It is restored."
-TAKEN = "Another document has this name here, and comes from elsewhere. Rename the file and add it again."
+REFILLED = "A part of it was missing from the index or the stored originals. It is restored."
+TAKEN = "A document from another place already has this name. Rename the file and add it again."
 BATCH = 64  # passages encoded and written per call
 RECIPE = "12"  # increase it when the same file yields other passages, so that files are ingested again
 
@@ -299,7 +299,7 @@ class Ingestor:
             await self.index.add(batch, await vectors_of(batch, self.encoder, taken))
         progress(JobStage.EMBEDDING, len(passages), len(passages))
         if passages and await self.index.confirm(passages[0].document, passages[0].version) < len(passages):
-            raise StoreUnavailable("The index does not have all that was just written to it.", remedy="Try again.")
+            raise StoreUnavailable("The index has lost some of the data that was just written.", remedy="Try again.")
 
     async def _discard(self, document_id: str, before: Document | None) -> None:
         """Try to remove what a failed ingest has written. It is invisible either way."""

@@ -108,7 +108,7 @@ class Trash:
         if there is not None and there.version == removed.document.version:
             return await self._forget_removed(removed)
         if there is not None and not removed.replaced:
-            raise DocumentRejected("It is there already, in a version of its own.", remedy="Remove that one first.")
+            raise DocumentRejected("It already exists in another version.", remedy="Remove that version first.")
         copy = await self.blobs.read(removed.kept)
         if copy is None or self.clock.now() - removed.at > RESTORABLE:
             raise NotFound(f"The copy of “{removed.document.title}” has expired.", remedy="Add the document again.")

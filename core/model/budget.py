@@ -81,7 +81,7 @@ class Meter:
     def count_search(self) -> None:
         """Count one search. Raises BudgetExhausted if none is left."""
         if not self.searches_left:
-            raise BudgetExhausted(f"All {self.limits.searches} searches of this profile are used.")
+            raise BudgetExhausted(f"All {self.limits.searches} searches of this profile are used up.")
         self._run = replace(self._run, searches=self._run.searches + 1)
 
     def grant_searches(self) -> None:
@@ -91,12 +91,12 @@ class Meter:
     def admit(self, tokens_in: int, tokens_out: int = 0) -> None:
         """Check the budget before a call of about this many tokens. Raises BudgetExhausted."""
         if tokens_in + tokens_out > self.room:
-            raise BudgetExhausted(f"The {self.limits.tokens:,} tokens of this profile are used.")
+            raise BudgetExhausted(f"The {self.limits.tokens:,} tokens of this profile are used up.")
         cost = self.spent.cost + self.prices.cost(tokens_in, tokens_out)
         if self.limits.cost is not None and cost > self.limits.cost * (1.0 - self.reserved_share):
-            raise BudgetExhausted(f"The {self.limits.cost:g} that one answer may cost are used.")
+            raise BudgetExhausted(f"The {self.limits.cost:g} that one answer may cost is used up.")
         if not self.remaining_seconds:
-            raise BudgetExhausted(f"The {self.limits.seconds:g} seconds of this profile are over.")
+            raise BudgetExhausted(f"The {self.limits.seconds:g} seconds of this profile are used up.")
 
     def count_call(self, tokens_in: int, tokens_out: int, *, cached: int = 0, calls: int = 1) -> None:
         """Count one reply of the model, and the ``calls`` made to get it."""

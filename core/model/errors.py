@@ -66,7 +66,7 @@ class DiskFull(StoreUnavailable):
     """The disk of one of our folders is full. No writes succeed there until someone frees space."""
 
     def __init__(self, folder: object) -> None:
-        super().__init__(f"The disk of {folder} is full.", remedy="Make room on it.")
+        super().__init__(f"The disk of {folder} is full.", remedy="Free some space.")
 
 
 class ModelFailure(StrEnum):

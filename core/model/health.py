@@ -91,7 +91,7 @@ class Credential:
         for beginning, what in self.mistaken.items():
             if value.startswith(beginning):
                 return f"That is {what}. The {self.field.name} {self.field.looks}."
-        return "" if self.shape.fullmatch(value) else f"That is not it: the {self.field.name} {self.field.looks}."
+        return "" if self.shape.fullmatch(value) else f"This is not valid. The {self.field.name} {self.field.looks}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -261,7 +261,7 @@ def _content(item: JobItem) -> tuple[str, str, str, str]:
 
 
 MISSES = 2
-ONCE_MORE = "If the next check finds the same, it is removed."
+ONCE_MORE = "It is removed if the next check finds the same."
 GONE = "The site says that it was deleted."
 UNLINKED = "No page links to it any more."
 

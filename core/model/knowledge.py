@@ -153,7 +153,9 @@ def revoke(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
     Raises NotFound if none of these was granted.
     """
     if not base.grants & frozenset(principals):
-        raise NotFound(f"That was not granted on “{base.name}”.", remedy="The list of bases shows who may read it.")
+        raise NotFound(
+            f"That was not granted on “{base.name}”.", remedy="The list of knowledge bases shows who can read it."
+        )
     return replace(base, grants=(base.grants - frozenset(principals)) or frozenset({NOBODY}))
 
 

@@ -29,7 +29,7 @@ class Wording:
     what: str  # asks what is meant, without readings to choose from
     left: str  # to an asker who no longer wants an answer
     quoted: str = "“{}”"
-    privately: str = "Not everyone here may read everything: ask me in a direct message."
+    privately: str = "Not everyone here can read every document. Ask me in a direct message."
 
 
 _SMALL_WORDS = {
@@ -69,7 +69,7 @@ WORDINGS = {
         "The closest I found is {}.",
         "",
         "I found nothing that answers this.",
-        "What comes near it is weak:",
+        "These come close:",
         "What would you like to do?",
         "Which of these do you mean?",
         "What exactly do you mean?",

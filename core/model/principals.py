@@ -44,7 +44,7 @@ class Principal:
         """Return the principal that a text names. Raises ValueError for other text."""
         found = _TEXT.fullmatch(text)
         if found is None:
-            raise ValueError(f"{text[:80]!r} is no principal.")
+            raise ValueError(f"{text[:80]!r} is not a valid reader.")
         return cls(found["platform"], found["kind"], found["id"] or "", found["space"])
 
 

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Profile(StrEnum):
-    """How much an answer may cost."""
+    """How much effort an answer may take."""
 
     QUICK = "quick"
     BALANCED = "balanced"

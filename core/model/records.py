@@ -136,9 +136,9 @@ def _check_owner(kind: type[Record]) -> None:
     made = {name: kind.__dict__.get(name) if name in own else above[name] for name in own.keys() | above.keys()}
     if kind.of_installation:
         if any(own[name] not in _NUMBERS for name in own.keys() - _names_in(kind.kept_at)):
-            raise TypeError(f"{kind.__name__} is nobody's, so it may hold numbers alone.")
+            raise TypeError(f"{kind.__name__} has no owner, so it may only contain numbers.")
     elif not any(isinstance(one, Field) and one.metadata.get("owner") for one in made.values()):
-        raise TypeError(f"{kind.__name__} says nowhere whose it is: mark a field PERSON or THREAD.")
+        raise TypeError(f"{kind.__name__} has no owner. Mark a field PERSON or THREAD.")
 
 
 def _names_in(kept_at: Address) -> frozenset[str]:

@@ -40,7 +40,7 @@ from core.service.thread_memory import has_turns_to_summarise
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
 MOST_RUNS = 8  # after killing this many workers, a delivery is given up with a message
 WARM_SECONDS = 300.0  # an index of a million passages takes about two minutes
-WARMING_UP = "I am still starting. I have your question and answer as soon as I am ready."
+WARMING_UP = "I am still starting. I have received your question and will answer as soon as I am ready."
 GIVEN_UP = "I tried this several times without success. Please ask again."
 DELETED = "deleted"  # the outcome of every deleted question
 AWAY = (StoreUnavailable, PlatformUnavailable)  # the delivery is kept and retried when they are back

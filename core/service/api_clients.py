@@ -29,8 +29,8 @@ _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _TOKEN = re.compile(rf"{PREFIX}_([A-Z0-9]{{8}})_([A-Za-z0-9_-]{{43}})")
 _NAME = re.compile(r"[\w.@-]{1,64}")
 _MINUTE = 60
-NOT_A_TOKEN = "This takes a token."  # noqa: S105 - a sentence
-REMEDY = "Send Authorization: Bearer TOKEN; footnote token create makes one."
+NOT_A_TOKEN = "A token is required."  # noqa: S105 - a sentence
+REMEDY = "Send the header Authorization: Bearer TOKEN. Create a token with footnote token create."
 
 
 class Unauthenticated(Denied):
@@ -50,21 +50,19 @@ class ApiClient:
     def person(self, user: str = "") -> Person:
         """Return the asker: the program, or the user it names. Raises NotFound for an invalid name."""
         if user and not _NAME.fullmatch(user):
-            raise NotFound("That is not a valid user name.", remedy="Up to 64 letters, digits and . _ - @ make one.")
+            raise NotFound("That is not a valid user name.", remedy="Use up to 64 letters, digits and . _ - @")
         return Person(f"{API_PLATFORM}:{self.id}/{user}" if user else f"{API_PLATFORM}:{self.id}", user or self.name)
 
     def thread(self, conversation: str, user: str = "") -> ThreadKey:
         """Return a conversation of this client and user; no other client or user can reach it. Raises NotFound."""
         if not _NAME.fullmatch(conversation):
-            raise NotFound(
-                "That is not a valid conversation name.", remedy="Up to 64 letters, digits and . _ - @ make one."
-            )
+            raise NotFound("That is not a valid conversation name.", remedy="Use up to 64 letters, digits and . _ - @")
         return ThreadKey(API_PLATFORM, "", self.person(user).id, conversation)
 
     def check(self, scope: TokenScope) -> None:
         """Raise Denied unless the token has this scope."""
         if scope not in self.scopes:
-            raise Denied(f"This token may not {scope}.", remedy=f"Make one with --scope {scope}.")
+            raise Denied(f"This token may not {scope}.", remedy=f"Create a token with --scope {scope}.")
 
     async def visible_bases(self, catalog: Catalog) -> tuple[KnowledgeBase, ...]:
         """Return the bases that the client may read now."""
@@ -103,18 +101,20 @@ class ApiClients:
         Raises NotFound for a base that does not exist or if INGEST names none, Busy when there are too many tokens.
         """
         if not scopes:
-            raise NotFound("What may the token do?", remedy=f"Name at least one scope: {', '.join(TokenScope)}.")
+            raise NotFound("The token has no scope.", remedy=f"Name at least one scope: {', '.join(TokenScope)}.")
         if TokenScope.INGEST in scopes and not bases:
-            raise NotFound("A token that adds documents names its knowledge bases.", remedy="Name them with --kb.")
+            raise NotFound(
+                "A token with the scope ingest needs a knowledge base.", remedy="Name the knowledge bases with --kb."
+            )
         known = {base.name: base for base in await self.catalog.bases()}
         for base in bases:
             if base not in known:
                 there = ", ".join(sorted(known)) or "none yet"
-                raise NotFound(f"There is no knowledge base called “{base[:60]}”; there is: {there}.")
+                raise NotFound(f"There is no knowledge base called “{base[:60]}”. Available: {there}.")
             if known[base].connection:
                 raise Denied(
                     f"“{base}” has the readers of a connected source.",
-                    remedy="Map a group to the token: footnote connections map.",
+                    remedy="Map a group to the token with footnote connections map.",
                 )
         token = ApiToken(
             id="".join(secrets.choice(_ALPHABET) for _ in range(8)),
@@ -155,7 +155,7 @@ class ApiClients:
         """Return the client that sends this request, and count it. Raises Unauthenticated, and Busy above the rate."""
         token = await self._token(secret)
         if await self.tokens.count_use(token.id, _MINUTE) > token.rate:
-            raise Busy(f"More than {token.rate} requests within a minute.", remedy="Wait a moment, then go on.")
+            raise Busy(f"More than {token.rate} requests within a minute.", remedy="Wait a moment, then try again.")
         return client_of(token)
 
     async def identify(self, secret: str) -> ApiClient:
@@ -168,7 +168,7 @@ class ApiClients:
         if kept is None or not hmac.compare_digest(kept.digest, _digest(secret.strip())):
             raise Unauthenticated(NOT_A_TOKEN, remedy=REMEDY)
         if kept.token.revoked_at is not None:
-            raise Unauthenticated("This token was revoked.", remedy="Ask an admin for another one.")
+            raise Unauthenticated("This token was revoked.", remedy="Ask an admin for a new token.")
         return kept.token
 
 
@@ -252,11 +252,11 @@ class KnowledgeReader:
         document = await self.catalog.document(document_id)
         bases = await client.select_bases(self.catalog, "")
         if document is None or document.knowledge_base not in bases:
-            raise NotFound("There is no such document.", remedy="A search names the documents that there are.")
+            raise NotFound("There is no such document.", remedy="Search to see the existing documents.")
         scope = Scope(frozenset({document.knowledge_base}))
         passages = [
             one for one in await self.index.passages(document.id, document.version, scope) if one.section == section_id
         ]
         if not passages:
-            raise NotFound("That document has no such section.", remedy="A search names the sections as they are now.")
+            raise NotFound("That document has no such section.", remedy="Search to see the current sections.")
         return Section(document, passages[:MOST_PASSAGES], len(passages) > MOST_PASSAGES)

@@ -83,14 +83,14 @@ STANDING_LABEL = "Tell people once, directly, when an answer they got has change
 FOLLOW_UPS_LABEL = "Suggest follow-up questions"
 INSTRUCTIONS_LABEL = "Instructions for answers here"
 INSTRUCTIONS_HINT = (
-    "Tone, language and length, which a model follows below my rules: I answer from the documents and cite them. "
-    "A line such as “payroll, salary -> #payroll-help” is added to answers about it, with or without a model. "
-    "Without a model, only such lines have an effect."
+    "Tone, language and length of answers. The model still follows my own rules first: answer from the documents,"
+    " and cite them. A line such as “payroll, salary -> #payroll-help” adds that channel to answers about these"
+    " topics. Without a model, only such lines have an effect."
 )
 LIMIT_LABELS = {  # by day; 0: no limit
-    "person_answers": "Answers per person a day (0: no limit)",
-    "channel_answers": "Answers in this channel a day (0: no limit)",
-    "channel_money": "What the model may cost here a day (0: no limit)",
+    "person_answers": "Answers per person and day (0: no limit)",
+    "channel_answers": "Answers in this channel per day (0: no limit)",
+    "channel_money": "Model cost in this channel per day (0: no limit)",
 }
 REPLY_LABELS = {  # each platform says which of them it supports
     ReplyStyle.THREAD: "In the thread, for everyone",

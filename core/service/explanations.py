@@ -124,7 +124,7 @@ def _search_sentence(event: RetrievalCompleted) -> str:
         return event.note if event.note.endswith((".", "?", "!")) else f"{event.note}."
     passages = "1 new passage" if event.new == 1 else f"{event.new} new passages"
     if event.note:
-        return f"I read on in {where}: {passages if event.new else 'nothing new'}."
+        return f"I read more in {where}: {passages if event.new else 'nothing new'}."
     return f"I searched “{event.query}”: {f'{passages} from {where}' if event.new else 'nothing new'}."
 
 
@@ -153,7 +153,7 @@ def explanation_steps(events: Sequence[TracedEvent]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-NOTHING_ANSWERED = "There is no answer of mine here that I can explain."
+NOTHING_ANSWERED = "I have not answered anything here that I can explain."
 NO_TRACE = "I no longer have the steps of that answer."
 _WHY = re.compile(r"(?i)^\W*(?:please\s+)?why\W*(?:please)?\W*$")
 

@@ -79,7 +79,7 @@ class LostChanges:
             return
         if not await self.catalog.changes() and not await self.catalog.bases():
             raise StoreUnavailable(
-                "Redis has lost what it knew.",
+                "Redis has lost data.",
                 remedy=f"Restore Redis's data, or {REPAIR} restores documents, readers and removals without it.",
             )
         await self.restore()
@@ -95,7 +95,7 @@ class LostChanges:
                 if not await self._agree():
                     await self._restore()
                 elif entries := await self.ledger.catch_up(self.catalog):
-                    self._notices.append(f"{count(entries, 'record')} of the ledger was lost and is restored.")
+                    self._notices.append(f"{count(entries, 'record')} of the ledger was lost and is now restored.")
             finally:
                 await self.leases.release(RECOVERING, self._holder)
 
@@ -105,7 +105,7 @@ class LostChanges:
                 return
             await asyncio.sleep(_PAUSE)
         raise StoreUnavailable(
-            "Redis has lost some of what it knew, and another process is restoring it.", remedy="Try again in a moment."
+            "Redis has lost data, and another process is restoring it.", remedy="Try again in a moment."
         )
 
     async def _agree(self) -> bool:
@@ -210,6 +210,6 @@ class LostChanges:
         notice = f"Redis lost its last {count(lost, 'change')}{what}."
         if done.closed:
             names = ", ".join(done.closed)
-            notice += f" Only admins can read {names} until one of them confirms the readers of each: {CONFIRM}."
+            notice += f" Only admins can read {names} until an admin confirms their readers: {CONFIRM}."
         self._notices.append(notice)
         log.warning("redis_lost_changes", extra={"changes": lost, "reason": notice})

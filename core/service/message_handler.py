@@ -48,7 +48,7 @@ from core.service.typed_choice import match_typed_choice
 
 HAND_BACK_SECONDS = 1.0  # before deliveries of a platform not connected here are handed back
 LAST_WORDS = 3  # more runs to report that it was given up
-SLASH_HINT = "I can't run a command from a message that mentions me. Type / in an empty message and choose it there."
+SLASH_HINT = "I can't run commands from a message that mentions me. Type / in an empty message and choose the command."
 _SLASH_COMMAND = re.compile(r"\s*/(?:footnote|kb|ask)\b", re.IGNORECASE)
 
 log = logging.getLogger(__name__)

@@ -54,15 +54,15 @@ OVER = "That has already been decided."
 NOT_YOURS = "Only the person who wrote this answer can decide that."
 NOT_YOUR_QUESTION = "Only the person who asked can say that."
 NO_REPLY = "Nobody has replied with an answer here yet."
-ASKED_NOW = "Thank you. I ask the person who answered whether I may keep it."
-NOT_KEPT = "All right. I keep nothing of it."
-CONFIRMED = "Thank you. I keep it, confirmed today."
+ASKED_NOW = "Thank you. I will ask the person who answered whether I may keep it."
+NOT_KEPT = "All right. I will not keep it."
+CONFIRMED = "Thank you. I will keep it, confirmed today."
 REMOVED = "I have removed it. An admin can restore it for 7 days."
-PROPOSED = "Thank you. An admin decides whether it becomes part of the documents."
-KEPT = "Thank you. I keep it with your name and the date. If you edit or delete your message, I follow."
+PROPOSED = "Thank you. An admin decides whether to add it to the documents."
+KEPT = "Thank you. I will keep it with your name and the date. If you edit or delete your message, I update it."
 MAY_I_KEEP = (
     "Your reply seems to answer “{question}”. May I keep it among this channel's documents, with your name and the"
-    " date? I keep nothing unless you press “Keep it”."
+    " date? I only keep it if you press “Keep it”."
 )
 STILL_TRUE = "You answered “{question}”, and I kept your answer. It was last confirmed on {dated}. Is it still true?"
 
@@ -149,7 +149,7 @@ class PersonAnswers:
         conversation = await transcript.conversation(transcript.reference_of(thread))
         said = next((one for one in conversation.messages if one.id == message), None)
         if said is None:
-            raise NotFound("That message was deleted, so I keep nothing of it.")
+            raise NotFound("That message was deleted, so I do not keep it.")
         return conversation, said
 
     def _of(self, thread: ThreadKey) -> PlatformCapabilities:

@@ -84,11 +84,11 @@ class SharedStores:
 def _compare(ours: ServingProcess, other: ServingProcess) -> None:
     if ours.index != other.index:
         raise ConfigurationError(
-            f"The index here is not the one that {other.name} answers from.",
-            remedy="Set MILVUS_URI to the same server for every process; the embedded index is one machine's.",
+            f"This process and {other.name} use different indexes.",
+            remedy="Set MILVUS_URI to the same server for every process. The embedded index works on one machine only.",
         )
     if ours.files != other.files:
         raise ConfigurationError(
-            f"The files here are not those that {other.name} sets aside and reads.",
+            f"This process and {other.name} use different file stores.",
             remedy="Set BLOB_STORE_URL to the same place for every process, or share FOOTNOTE_HOME among them.",
         )

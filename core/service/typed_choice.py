@@ -70,7 +70,9 @@ def match_typed_choice(message: str, checkpoint: Checkpoint) -> Choice | None:
     made = made or _by_meaning(plain, checkpoint) or _by_meaning(bare, checkpoint)
     made = made or _by_own_words(bare, checkpoint)
     if made is not None and made.asks_text:
-        raise NotFound(f"“{made.label}” needs your own words.", remedy="Press it, or ask the whole question again.")
+        raise NotFound(
+            f"“{made.label}” needs your own words.", remedy=("Press its button, or ask the whole question again.")
+        )
     return made
 
 
@@ -91,7 +93,7 @@ def _by_number(plain: str, checkpoint: Checkpoint) -> Choice | None:
     if number is None:
         return None
     if not 1 <= number <= len(choices):
-        raise NotFound(f"There is no choice {number} here.", remedy=f"There are: {choices_of(checkpoint)}.")
+        raise NotFound(f"There is no choice {number} here.", remedy=f"Available: {choices_of(checkpoint)}.")
     return choices[number - 1]
 
 

@@ -54,7 +54,7 @@ class VisibleBases:
         names = await self.names(audience, only)
         if name not in names:
             there = ", ".join(sorted(names)) or "none"
-            raise NotFound(f"There is no knowledge base called “{name[:LONGEST_NAME]}” here; there is: {there}.")
+            raise NotFound(f"There is no knowledge base called “{name[:LONGEST_NAME]}” here. Available: {there}.")
         return frozenset({name})
 
 

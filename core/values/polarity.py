@@ -1,4 +1,4 @@
-"""Detects a claim that negates the words it rests on, or the other way round."""
+"""Detection of claims that contradict their evidence by a negation."""
 
 import re
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class _Clause:
 
 
 def polarity_conflict(claim: str, words: str, language: str = "") -> bool:
-    """Return whether a claim denies what the words say, or the other way round.
+    """Return whether only the claim or only the words of its evidence are negated.
 
     True only for two clauses that share nearly all content words and of which exactly one has a negation. False if
     either has a condition, an exception or a second negation, or if the claim begins with "No,".

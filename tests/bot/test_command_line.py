@@ -122,8 +122,8 @@ def test_the_help_of_every_command_fits_a_narrow_terminal_and_shortens_nothing(t
     [
         (["nonsense"], "No such command 'nonsense'. See: footnote --help"),
         (["ask", ""], "The question is empty. See: footnote ask --help"),
-        (["serve"], "No platform is configured yet. footnote setup does it, step by step; footnote web works without."),
-        (["forget"], "Name either --thread or --person. See: footnote forget --help"),
+        (["serve"], "No platform is configured yet. Run footnote setup. Or run footnote web, which needs no platform."),
+        (["forget"], "Use either --thread or --person. See: footnote forget --help"),
     ],
 )
 def test_a_message_is_broken_between_words_on_a_terminal_and_nowhere_behind_a_pipe(
@@ -151,7 +151,7 @@ def test_a_message_is_broken_between_words_on_a_terminal_and_nowhere_behind_a_pi
     ("words", "env", "code", "error", "remedy"),
     [
         (["doctor"], {"HTTP_PORT": "a"}, 1, "HTTP_PORT must be a whole number.", "describes every setting"),
-        (["search", " "], {}, 2, "There is nothing to search for.", "See: footnote search --help"),
+        (["search", " "], {}, 2, "The search is empty.", "See: footnote search --help"),
         (["ingest", "nowhere"], {}, 2, "There is no file or folder nowhere.", "See: footnote ingest --help"),
         (["sources", "list", "--colour"], {}, 2, "No such option: --colour", "See: footnote sources list --help"),
     ],
@@ -208,4 +208,4 @@ async def test_forgetting_somebody_unknown_says_so(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FOOTNOTE_HOME", str(tmp_path / "home"))
     assert await _forget(None, "slack:T1/U1") == 0
-    assert "No question of slack:T1/U1 is kept." in capsys.readouterr().out
+    assert "No question of slack:T1/U1 is stored." in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""What happens after the signal: nothing that hangs keeps the process, and nothing is cut off that need not be."""
+"""Shutdown after a signal: nothing blocks it, and running work can finish."""
 
 import asyncio
 

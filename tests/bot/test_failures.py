@@ -1,4 +1,4 @@
-"""What nobody foresaw reaches a person as one line, without a secret; and what can be foreseen says what to do."""
+"""Unexpected errors are one line without secrets; expected errors say what to do."""
 
 import io
 import json
@@ -109,7 +109,7 @@ async def test_a_port_that_is_taken_is_said_and_nothing_stays_open() -> None:
 
 
 async def test_a_channel_that_doctor_is_asked_about_must_be_one() -> None:
-    said = r"'general' is no channel\. A channel is named as .*slack:channel:TEAM/CHANNEL\."
+    said = r"'general' is no channel\. A channel looks like .*slack:channel:TEAM/CHANNEL\."
     with pytest.raises(NotFound, match=said):
         await explain("general", as_json=False)
 

@@ -1,4 +1,4 @@
-"""The HTTP port: what nobody sent in earnest is answered with 400, and nothing breaks."""
+"""The HTTP port answers malformed requests with 400."""
 
 import json
 

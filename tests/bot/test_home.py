@@ -1,4 +1,4 @@
-"""The data directory is for its owner alone, and says which installation it is."""
+"""The data directory is private to its owner and identifies the installation."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""A client that takes too much of the HTTP port, or too long, is ended; all others are served."""
+"""Limits of the HTTP port: greedy or slow clients are disconnected, all others are served."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""``footnote ingest`` beside others who write: what Ctrl-C leaves behind, and whose turn it is."""
+"""``footnote ingest`` with concurrent writers and Ctrl-C."""
 
 import asyncio
 import io
@@ -101,7 +101,7 @@ async def test_an_interrupted_ingest_says_what_is_in_and_how_to_go_on(room: Room
     with pytest.raises(asyncio.CancelledError):
         await work
     assert "1 added" in screen.shows
-    assert "2 files are left: the same command goes on with them." in screen.shows
+    assert "2 files are left. Run the same command again to add them." in screen.shows
     assert [job.state for job in await room.jobs.recent()] == [JobState.CANCELLED]
     assert room.blobs.kept == {}
     parser.go_on.set()
@@ -211,9 +211,9 @@ async def test_two_who_write_one_document_take_turns_and_it_is_whole(
     (path,) = written(tmp_path, rules_md="# Rules\n\nThe words of the terminal.\n\n## More\n\nIts end.")
     ingesting = asyncio.create_task(screen.ingests(path))
     async with asyncio.timeout(60):
-        while "waits for its turn" not in screen.shows:
+        while "waits for other work" not in screen.shows:
             await asyncio.sleep(0.02)
-    assert "Other work on “base” comes first" in screen.shows
+    assert "This waits for other work on “base” comes first" in screen.shows
     assert room.inbox.fences[job_thread("base")] == 1
     parser.go_on.set()
     (result,) = await ingesting
@@ -235,7 +235,7 @@ async def test_behind_a_job_that_nobody_can_do_it_waits_until_that_is_cancelled(
     screen = Screen(room)
     ingesting = asyncio.create_task(screen.ingests(*written(tmp_path, a_md="# A\n\nOne."), connected=False))
     async with asyncio.timeout(60):
-        while "waits for its turn" not in screen.shows:
+        while "waits for other work" not in screen.shows:
             await asyncio.sleep(0.02)
     await room.says(KbVerb.CANCEL, target=job_in(waits).id)
     (result,) = await ingesting
@@ -264,7 +264,7 @@ async def test_a_store_failure_midway_says_in_one_line_what_is_done_and_how_to_c
 
     async def add(passages: Sequence[Passage], vectors: Sequence[PassageVectors]) -> None:
         if added:
-            raise StoreUnavailable("Milvus does not answer.", remedy="Try again.")
+            raise StoreUnavailable("Milvus does not respond.", remedy="Try again.")
         added.append(passages[0].source)
         await adding(passages, vectors)
 
@@ -274,8 +274,7 @@ async def test_a_store_failure_midway_says_in_one_line_what_is_done_and_how_to_c
             await Screen(room).ingests(*paths)
     assert added == ["a.md"]
     assert str(failed.value) == (
-        "Milvus does not answer. Try again. 1 of 3 files are in and cost nothing again: "
-        "the same command goes on with the rest."
+        "Milvus does not respond. Try again. 1 of 3 files are done. Run the same command again to add the rest."
     )
     room.clock.advance(120)  # the lease of the turn that failed is over
     results = await Screen(room).ingests(*paths)

@@ -1,4 +1,4 @@
-"""``footnote kb …`` as it is typed: what is printed, where, and with which exit code. Stores in this process."""
+"""``footnote kb …``: output, streams and exit codes, with in-memory stores."""
 
 import asyncio
 import io
@@ -99,7 +99,7 @@ def test_files_and_folders_come_in_and_the_base_is_made(terminal: Terminal) -> N
     Path("more/deep/leave.md").write_text("# Leave\n\nTwenty days.")
     printed = terminal("kb", "ingest", "refunds.md", "more", "--kb", "rules")
     assert printed.code == 0
-    assert "What it adds is open to everyone." in printed.out
+    assert "The added documents are open to everyone." in printed.out
     assert "2 added" in printed.out
     shown = terminal("kb", "list", "--kb", "rules").out
     assert "Leave (1 passage" in shown
@@ -119,7 +119,7 @@ def test_one_file_that_fails_is_named_the_others_are_in_and_the_exit_code_is_one
 def test_a_link_that_is_refused_is_one_line_with_the_reason(terminal: Terminal) -> None:
     printed = terminal("kb", "ingest", "https://docs.example/gone?token=s3cret", "--kb", "rules")
     assert printed.code == 1
-    assert "https://docs.example/gone?…: The host answered 404 Not Found." in printed.out
+    assert "https://docs.example/gone?…: The host replied with 404 Not Found." in printed.out
     assert "s3cret" not in printed.out + printed.err
 
 
@@ -199,7 +199,7 @@ def test_removing_asks_and_no_means_no(filled: Terminal) -> None:
     printed = filled("kb", "remove", "refunds", "--kb", "rules", answers="n\n")
     assert printed.code == 1
     assert "Remove “Refunds” from “rules”? You can restore it within 7 days. [y/N]:" in printed.out + printed.err
-    assert printed.err.endswith("Nothing was done.\n")
+    assert printed.err.endswith("Nothing was changed.\n")
     assert "Refunds" in filled("kb", "list", "--kb", "rules").out
 
 
@@ -213,7 +213,7 @@ def test_removing_asks_and_yes_means_yes_shown_by_a_search(filled: Terminal) -> 
 def test_where_nobody_can_be_asked_removing_wants_yes(filled: Terminal) -> None:
     printed = filled("kb", "remove", "refunds", "--kb", "rules")
     assert printed.code == 1
-    assert printed.err == "Remove “Refunds” from “rules”? You can restore it within 7 days. Say so with --yes.\n"
+    assert printed.err == "Remove “Refunds” from “rules”? You can restore it within 7 days. Confirm with --yes.\n"
     assert filled("kb", "remove", "refunds", "--kb", "rules", "--yes").code == 0
     assert "Refunds, until" not in filled("kb", "restore").out.splitlines()[0]
     assert "Refunds in “rules”, can be restored until" in filled("kb", "restore").out
@@ -376,7 +376,7 @@ def test_a_base_that_cannot_be_called_that_is_refused_by_ingest_as_by_create(ter
 def test_a_path_that_cannot_be_looked_at_is_one_reason(terminal: Terminal, command: tuple[str, ...]) -> None:
     refused = terminal(*command, "x" * 300)
     assert refused.code == 2
-    assert "cannot be looked at: File name too long." in " ".join(refused.err.replace("│", "").split())
+    assert "cannot be opened: File name too long." in " ".join(refused.err.replace("│", "").split())
     assert "Traceback" not in refused.err
 
 
@@ -384,7 +384,7 @@ def test_a_store_that_fails_under_a_job_says_what_is_done_and_how_to_go_on(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fails(*_: object) -> None:
-        raise StoreUnavailable("Milvus does not answer.", remedy="Try again.")
+        raise StoreUnavailable("Milvus does not respond.", remedy="Try again.")
 
     terminal.has(rules_md="# Rules\n\nBe kind.")
     with monkeypatch.context() as failing:
@@ -393,6 +393,6 @@ def test_a_store_that_fails_under_a_job_says_what_is_done_and_how_to_go_on(
     (job,) = asyncio.run(terminal.room.jobs.recent())
     assert failed.code == 1
     assert failed.err == (
-        f"Milvus does not answer. Try again. Job {job.id} waits, 0 of 1 are done: footnote serve goes on with it, "
+        f"Milvus does not respond. Try again. Job {job.id} waits, 0 of 1 are done: footnote serve goes on with it, "
         "or the same command, which repeats nothing.\n"
     )

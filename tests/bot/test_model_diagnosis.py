@@ -1,4 +1,4 @@
-"""What is wrong at the model's endpoint is said where an operator looks: log, health, metrics, trace."""
+"""Problems of the model's endpoint appear in log, health, metrics and trace."""
 
 import logging
 from contextlib import AsyncExitStack
@@ -63,7 +63,7 @@ async def test_doctor_says_what_a_model_does_without() -> None:
     async with ScriptedEndpoint() as endpoint:
         endpoint.answers_with(ObedientModel())
         endpoint_check, verification = [check async for check in endpoint_checks(configured(endpoint))]
-    assert "house-model answers; it does without: JSON on request" in endpoint_check.detail
+    assert "house-model answers. It does not support: JSON on request" in endpoint_check.detail
     assert "believed: 12 of 12 control claims judged rightly" in verification.detail
 
 

@@ -1,4 +1,4 @@
-"""Where settings come from, and what is said about one that is wrong."""
+"""Sources of settings, and errors for wrong ones."""
 
 import re
 from contextlib import aclosing

@@ -1,4 +1,4 @@
-"""Where another package has a name of ours: one line with its remedy, no traceback of somebody else's."""
+"""A package with one of our names: one line with a remedy, no traceback."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Stores in this process with the sync engine on them, and a kill at any call."""
+"""In-memory stores with the sync engine, which can be killed at any call."""
 
 import inspect
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ class Killed(BaseException):
 
 @dataclass
 class Killer:
-    """Kills at the call of this number, counted from 1; 0 never does."""
+    """Raises Killed at the call with this number, counted from 1. 0: never."""
 
     at: int = 0
     calls: int = 0
@@ -60,7 +60,7 @@ class Killer:
 
 
 class Killable:
-    """Passes calls on; each may be the last one, before or after it was carried out."""
+    """A proxy that may kill the process before or after each call."""
 
     def __init__(self, real: Any, killer: Killer) -> None:
         self._real, self._killer = real, killer
@@ -80,7 +80,7 @@ class Killable:
 
 
 class CountingEncoder(HashingEncoder):
-    """Counts the texts that it encodes, and among them the passages: their titles are lines of their own."""
+    """Encoder that counts the texts, and the passages among them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class CountingEncoder(HashingEncoder):
 
 @dataclass
 class Report:
-    """What a sync said."""
+    """The messages of a sync."""
 
     outcomes: list[tuple[str, ItemState, str]] = field(default_factory=list)
 
@@ -109,7 +109,7 @@ class Report:
 
 
 class ConnectedRoom(Room):
-    """A room whose connections call the fake site."""
+    """An installation whose connections call the fake site."""
 
     def __init__(self, site: FakeConfluence, home: Path) -> None:
         super().__init__()
@@ -158,7 +158,7 @@ class ConnectedRoom(Room):
 
 
 class SyncRoom:
-    """One connection, and the means to sync it and to look at what came of it."""
+    """One connection, with methods to sync it and inspect the result."""
 
     def __init__(
         self,
@@ -214,7 +214,7 @@ class SyncRoom:
         raise AssertionError("It never ends.")
 
     async def sync_killed_at(self, call: int) -> bool:
-        """Sync, killed at this call; whether it lived to be killed."""
+        """Sync, killed at this call. Return whether it was killed."""
         try:
             await self.sync(kill_at=call)
         except Killed:
@@ -231,18 +231,18 @@ class SyncRoom:
         return await self.store.state(self.connection.name)
 
     async def titles(self, *principals: str) -> list[str]:
-        """The titles that somebody who holds these principals can find at all."""
+        """Return all titles that a holder of these principals can find."""
         bases = await VisibleBases(self.catalog).names(Audience(frozenset(principals)))
         return sorted(document.title for document in await self.catalog.documents(bases))
 
     async def texts(self, query: str, *principals: str) -> list[str]:
-        """The passages that a search of theirs finds."""
+        """Return the passages that a search of theirs finds."""
         bases = await VisibleBases(self.catalog).names(Audience(frozenset(principals)))
         found = await Retriever(self.index, self.encoder, None, self.catalog).search(query, Scope(bases))
         return [hit.passage.text for hit in found.hits]
 
     async def leftovers(self) -> list[str]:
-        """Documents in the index that the catalog does not show, or not in this version."""
+        """Return indexed versions that the catalog does not show."""
         bases = frozenset(base.name for base in await self.catalog.bases())
         shown = {document.id: frozenset({document.version}) for document in await self.catalog.documents(bases)}
         return sorted(one for one, versions in (await self.index.versions()).items() if shown.get(one) != versions)

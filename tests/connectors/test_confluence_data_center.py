@@ -78,7 +78,7 @@ async def test_who_was_deleted_and_who_has_no_address_read_nothing(room: SyncRoo
 
 async def test_an_account_that_does_not_administer_a_space_is_named(room: SyncRoom, site: FakeDataCenter) -> None:
     site.administers = False
-    assert "The account must administer the space." in await room.fails()
+    assert "The account must be an administrator of the space." in await room.fails()
 
 
 async def test_the_check_counts_pages_and_hidden_addresses(site: FakeDataCenter) -> None:

@@ -1,4 +1,4 @@
-"""Connections as people meet them: connected, due by the clock, on a card, mapped, hidden when stale, and removed."""
+"""Connections: connecting, scheduled syncs, cards, mapping, hiding stale documents, and removal."""
 
 import asyncio
 import stat
@@ -88,7 +88,7 @@ async def test_a_failure_is_kept_with_its_time_and_ends_with_the_next_success(
     await room.works()
     failed = (await room.jobs.recent())[0]
     assert failed.state is JobState.FAILED
-    assert "refuses the token" in failed.reason
+    assert "rejected the token" in failed.reason
     (overview,) = await room.sources.overview()
     assert overview.state.failed_since == room.clock.now()
     site.is_revoked = False
@@ -311,7 +311,7 @@ async def test_a_sync_of_another_site_keeps_nothing_of_it(room: ConnectedRoom, s
 
 @dataclass
 class OddPlugin:
-    """A source whose check never ends, or whose answer lacks what is looked for."""
+    """A source whose check never ends, or whose reply is incomplete."""
 
     hangs: bool
     title: str = "Odd"

@@ -1,6 +1,6 @@
-"""What every connector promises, played against a server that behaves as its vendor's does.
+"""The contract of all connectors, tested against a fake of the vendor's server.
 
-A new connector inherits ``ConnectorContract`` and brings a ``Source``: its fake server, and how things change there.
+A new connector inherits ``ConnectorContract`` and adds a ``Source``: its fake server, and changes there.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -36,7 +36,7 @@ def _room(source: "Source", parser: DocumentParser) -> SyncRoom:
 
 
 class Source(Protocol):
-    """A place where a team keeps documents, as its people see it. ``ada`` and ``bo`` may read all that is added."""
+    """A source as its people see it. ``ada`` and ``bo`` can read everything that is added."""
 
     plugin: ConnectorPlugin
     settings: Mapping[str, str]
@@ -59,7 +59,7 @@ class Source(Protocol):
 
 
 class ConnectorContract:
-    """Override ``open_source``. Every source lists a few items a page, so that a listing has several pages."""
+    """Override ``open_source``. Every source lists a few items on each page, so a listing has several pages."""
 
     def open_source(self) -> AbstractAsyncContextManager[Source]:
         raise NotImplementedError
@@ -161,7 +161,7 @@ class ConnectorContract:
         self, room: SyncRoom, source: Source
     ) -> None:
         source.faults += [None, None, None, (429, {"Retry-After": "900"})]
-        assert "wants fewer calls" in await room.fails()
+        assert "has reached its rate limit" in await room.fails()
         state = await room.state()
         assert state.next_at is not None
         assert (state.next_at - room.clock.now()).total_seconds() == 900
@@ -172,7 +172,7 @@ class ConnectorContract:
     async def test_a_revoked_token_is_named_and_takes_nothing_away(self, room: SyncRoom, source: Source) -> None:
         await room.sync()
         source.revoke_token()
-        assert "refuses the token" in await room.fails()
+        assert "rejected the token" in await room.fails()
         assert len(await room.titles(ADA)) == 7
         room.clock.advance(60)
         await room.fails()
@@ -233,7 +233,7 @@ class ConnectorContract:
 
 
 class ReadersContract(ConnectorContract):
-    """What connectors promise whose sources state readers."""
+    """The contract of connectors whose sources state readers."""
 
     async def test_a_narrower_right_takes_effect_within_one_round_and_encodes_nothing(
         self, room: SyncRoom, source: Source

@@ -179,8 +179,8 @@ async def test_a_check_says_what_the_account_cannot_see(drive: DriveSource) -> N
         found = await connector.check()
     assert found.example == "Plan"
     assert [one.split(",")[0] for one in found.warnings] == [
-        "The readers of 1 of the first 1 files cannot be read",
-        "The members of groups cannot be read",
+        "The readers of 1 of the first 1 files cannot be looked up",
+        "The members of groups cannot be looked up",
     ]
 
 
@@ -227,7 +227,7 @@ async def test_a_listing_begins_again_when_its_page_token_has_expired(drive: Dri
     for number in range(1, 6):
         drive.add_file(str(number), f"Plan {number}", "The plan.")
     drive.faults = [None, (429, {"Retry-After": "900"})]
-    assert "wants fewer calls" in await room.fails()
+    assert "has reached its rate limit" in await room.fails()
     assert (await room.state()).cursor
     drive.expired_tokens, drive.page_size = True, 10
     await room.sync()
@@ -238,7 +238,7 @@ async def test_a_drive_that_is_gone_is_named_in_the_list_of_connections(drive: D
     drive.add_file("1", "Plan", "The plan.")
     await room.sync()
     drive.faults = [(404, {})]
-    assert "has no such thing" in await room.fails()
+    assert "replied that this does not exist" in await room.fails()
     assert await room.titles(ADA) == ["Plan"]
 
 

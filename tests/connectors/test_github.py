@@ -189,7 +189,7 @@ async def test_the_end_of_the_rate_limit_ends_the_sync_until_it_is_reset(
         github.is_used_up = number > listings
 
     github.before_answer = use_up
-    assert "wants fewer calls" in await room.fails()
+    assert "has reached its rate limit" in await room.fails()
     state = await room.state()
     assert state.next_at is not None
     assert (state.next_at - room.clock.now()).total_seconds() == 3600  # at most: GitHub counts by the hour
@@ -226,7 +226,7 @@ async def test_settings_that_cannot_be_are_refused(github: FakeGitHub, given: di
 
 async def test_a_token_that_was_revoked_is_refused(github: FakeGitHub) -> None:
     github.is_revoked = True
-    with pytest.raises(SourceUnavailable, match="refuses the token"):
+    with pytest.raises(SourceUnavailable, match="rejected the token"):
         await check(github)
 
 
@@ -264,7 +264,7 @@ async def test_a_listing_that_leads_back_to_its_page_ends_the_sync(github: FakeG
     github.add("I1", "Plan", "Alpha.")
     github.endless = True
     async with asyncio.timeout(30):
-        assert "same page of its listing twice" in await room_of(github, parser).fails()
+        assert "same page twice" in await room_of(github, parser).fails()
 
 
 async def test_an_answer_of_another_shape_ends_the_sync_with_a_reason(
@@ -272,7 +272,7 @@ async def test_an_answer_of_another_shape_ends_the_sync_with_a_reason(
 ) -> None:
     github.misread = ["secret-title"]
     failure = await room_of(github, parser).fails()
-    assert failure == "GitHub answers something that I do not understand. The log says what."
+    assert failure == "GitHub sent a reply that I do not understand. The log has the details."
 
 
 async def test_a_repository_that_became_private_after_the_listing_is_not_read_for_everyone(

@@ -1,7 +1,7 @@
-"""Probes of rights over three sources, by every way out: answers, follow-ups, /v1, MCP, /kb, gaps, drafts and digests.
+"""Permission probes over three sources, on every path: answers, follow-ups, /v1, MCP, /kb, gaps, drafts and digests.
 
 Each source has a document for ada, one for bo, one for the group that is mapped to a channel and to a program, and one
-for nobody here. A probe is one document that an audience may not read, looked for in all that comes out by one way.
+for nobody here. A probe looks for one hidden document in the output of one path.
 """
 
 import json
@@ -136,7 +136,7 @@ class Sources:
             await room.sync()
 
     def probe(self, way: str, who: str, out: str, allowed: frozenset[str], expects: str = "") -> None:
-        """Count each document that these readers may not read, and keep it where it came out."""
+        """Look for each document that these readers may not read, and record the leaks."""
         for source in SOURCES:
             for reader in READERS:
                 if reader in allowed:

@@ -1,6 +1,6 @@
-"""Probes of rights: sites with random people, groups, spaces and restrictions, against what the source itself allows.
+"""Random permissions: people, groups, spaces and restrictions, compared with the source's own rules.
 
-What somebody finds here must be what a plain reading of the source allows them, before and after rights change there.
+People must find exactly what the source allows them, before and after its permissions change.
 """
 
 import random
@@ -38,7 +38,7 @@ def _some(chance: random.Random, things: Collection[str], most: int) -> tuple[st
 
 
 def _set_rights(site: FakeConfluence, chance: random.Random) -> None:
-    """Give everything on the site other readers, and hide other addresses."""
+    """Change the readers of everything on the site, and the hidden addresses."""
     site.people.update({name: chance.choice([f"{name}@example.org", f"{name}@example.org", ""]) for name in PEOPLE})
     site.groups.update({name: list(_some(chance, PEOPLE, 3)) for name in GROUPS[:2]} | {"g-empty": []})
     for space in ("ENG", "HR"):
@@ -76,7 +76,7 @@ def _may_read(site: FakeConfluence, page: Page, held: frozenset[str], *, is_mapp
 
 
 async def _found(room: SyncRoom, held: frozenset[str]) -> set[str]:
-    """The titles that a search and the catalog show to an audience."""
+    """Return the titles that a search and the catalog show to an audience."""
     bases = await VisibleBases(room.catalog).names(Audience(held))
     hits = (await Retriever(room.index, room.encoder, None, room.catalog).search("word", Scope(bases), 100)).hits
     return {one.title for one in await room.catalog.documents(bases)} | {hit.passage.title for hit in hits}

@@ -1,4 +1,4 @@
-"""What every stream of answers in the making promises."""
+"""The contract of every stream of answers in progress."""
 
 import pytest
 from redis.asyncio import Redis

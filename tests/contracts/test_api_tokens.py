@@ -1,4 +1,4 @@
-"""What every store of API tokens promises."""
+"""The contract of every store of API tokens."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

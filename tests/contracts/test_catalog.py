@@ -1,4 +1,4 @@
-"""What every catalog promises."""
+"""The contract of every catalog."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What every keeper of settings promises, and every audit."""
+"""The contracts of every settings store and every audit log."""
 
 import pytest
 from redis.asyncio import Redis

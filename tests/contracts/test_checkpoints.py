@@ -1,4 +1,4 @@
-"""What every place where inquiries rest promises."""
+"""The contract of every checkpoint store."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What every store of connections promises."""
+"""The contract of every connection store."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,6 +1,6 @@
-"""Forgetting a person reaches every store there is: each one is named here, with what of a person is kept in it.
+"""Forgetting a person reaches every store. This file lists them, with the personal data in each.
 
-A store that is added and not named here fails the first test, so that nobody has to remember this promise.
+A new store that is not listed here fails the first test.
 """
 
 import importlib
@@ -160,7 +160,7 @@ async def test_work_that_somebody_began_goes_on_without_their_name(redis: Redis)
     before = {job.id: job for job in await RedisJobStore(redis).recent()}
     await RedisMemory(redis).forget_person(ADA.id)
     jobs = {job.id: job for job in await RedisJobStore(redis).recent()}
-    assert jobs["waits"] == replace(before["waits"], by=FORGOTTEN)  # its card is still to be found
+    assert jobs["waits"] == replace(before["waits"], by=FORGOTTEN)  # its card still exists
     assert jobs["ended"] == replace(before["ended"], by=FORGOTTEN, thread="", reply_target=IN_THREAD)
     assert jobs["his"] == replace(before["his"], cancelled_by=FORGOTTEN.id)
     proposals = RedisProposalStore(redis)

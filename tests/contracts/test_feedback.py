@@ -1,4 +1,4 @@
-"""What every feedback box promises."""
+"""The contract of every feedback store."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What every inbox promises."""
+"""The contract of every inbox."""
 
 import asyncio
 from collections.abc import Callable
@@ -143,7 +143,7 @@ class InboxContract:
     async def test_a_run_counts_when_it_begins_and_only_once_under_a_lease(self, new_inbox: NewInbox) -> None:
         inbox = new_inbox(lease=SHORT_LEASE)
         await inbox.put(delivery("d1"))
-        for _ in range(3):  # leased, and never begun: whoever leased it died while its index was opening
+        for _ in range(3):  # leased but never begun: the worker died while its index was opening
             assert (await taken(inbox, "dies while it opens")).runs == 0
         first = await taken(inbox, "dies at work")
         assert [await inbox.begin(first), await inbox.begin(first)] == [1, 1]

@@ -1,4 +1,4 @@
-"""Workers and platforms that die between any two commands: nothing put is lost, and no thread's order is broken.
+"""Workers and platforms die between any two commands: no delivery is lost, and each thread keeps its order.
 
 A seeded simulation against the real server. Every worker has a fuse: after some number of commands its client dies in
 the middle of whatever the inbox was doing, before or after the server has heard the command, and another worker takes
@@ -58,7 +58,7 @@ class MortalPipeline(Pipeline):
 
 
 class MortalRedis(Redis):
-    """A client whose process dies when its fuse is burnt."""
+    """A client whose process dies when its fuse runs out."""
 
     fuse: Fuse
 
@@ -86,7 +86,7 @@ class World:
         return client
 
     async def worked_off(self, redis: Redis) -> None:
-        """Wait until every queue is empty, and send the workers home."""
+        """Wait until every queue is empty, then stop the workers."""
         left = THREADS
         try:
             while left:
@@ -96,7 +96,7 @@ class World:
             self.over.set()
 
     async def put_all(self) -> None:
-        """Put like a platform that delivers again until it is told that we have it."""
+        """Put like a platform that redelivers until its delivery is acknowledged."""
         for number in range(EACH):
             for thread in range(THREADS):
                 delivery = Delivery(f"d{number}", "slack", f"thread {thread}", f"U{thread % 3}", str(number))

@@ -1,4 +1,4 @@
-"""What every index promises: the same tests for the one in memory and for the embedded Milvus."""
+"""The contract of every index: in memory and the embedded Milvus."""
 
 import asyncio
 import tempfile
@@ -63,7 +63,7 @@ async def add(index: Index, *passages: Passage) -> None:
 
 
 async def find(index: Index, query: str, *bases: str, documents: Sequence[str] | None = None) -> set[str]:
-    """The ids that either leg found."""
+    """Return the ids that either search found."""
     scope = Scope(frozenset(bases), None if documents is None else frozenset(documents))
     legs = await index.search(query, (await ENCODER.encode_queries([query]))[0], scope, 10)
     return {p.id for p, _ in (*legs.dense, *legs.bm25)}

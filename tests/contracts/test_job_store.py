@@ -1,4 +1,4 @@
-"""What every keeper of jobs, and of bytes set aside, promises."""
+"""The contracts of every job store and every blob store."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a button or a form of ``/kb`` stands for is found by its person and taken by one press, on every platform."""
+"""Stored commands behind buttons and forms of ``/kb``: only their person can use them, and only once."""
 
 import asyncio
 from dataclasses import dataclass, replace

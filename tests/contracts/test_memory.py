@@ -1,4 +1,4 @@
-"""What every memory promises."""
+"""The contract of every memory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -62,7 +62,7 @@ class Stores:
         raise NotImplementedError
 
     async def waiting(self) -> list[str]:
-        """What is taken now, of one thread after the other."""
+        """Take the waiting deliveries, one thread after the other."""
         found = []
         while (lease := await self.inbox.take("worker", AT_ONCE)) is not None:
             found.append(lease.delivery.id)
@@ -447,7 +447,7 @@ class TestRedisMemory(MemoryContract):
 
 
 async def _everything(redis: Redis, key: str) -> str:
-    """A key with all that is kept there, as text."""
+    """Return a key with everything stored there, as text."""
     match await redis.type(key):
         case "hash":
             held: object = await redis.hgetall(key)

@@ -1,4 +1,4 @@
-"""What is kept about messages: every implementation keeps it, shares it, and refuses a stale worker."""
+"""The contract of every message state store: it shares records, and rejects stale workers."""
 
 import asyncio
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ ALICE = "paper:alice"
 
 @dataclass(frozen=True, kw_only=True)
 class Sheet(QuestionState):
-    """A state as a platform keeps it."""
+    """A state of a platform."""
 
     page: str = ""
     parts: tuple[str, ...] = field(default=(), metadata=NUMBERED)
@@ -38,7 +38,7 @@ class Note(Record, place="paper/notes", subject="all", entry="{name}"):
 
 
 class MessageStateContract:
-    """Subclass it and give ``road``: message states and an inbox on the same store."""
+    """Override ``road``: message states and an inbox on the same store."""
 
     @pytest.fixture
     async def road(self) -> tuple[MessageStateStore, Inbox]:

@@ -1,4 +1,4 @@
-"""What every store promises of what several processes share about themselves: leases by name, and who serves."""
+"""The contracts of named leases and of the process registry."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What every keeper of proposals and decisions promises."""
+"""The contract of every proposal store."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta

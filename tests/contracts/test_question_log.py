@@ -1,4 +1,4 @@
-"""What every question log promises."""
+"""The contract of every question log."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

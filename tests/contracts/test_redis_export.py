@@ -1,4 +1,4 @@
-"""What leaves Redis for a backup comes back as it was, and nothing that belongs to a moment comes along."""
+"""A backup restores Redis's data unchanged, without short-lived state."""
 
 import json
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What every keeper of schedules promises."""
+"""The contract of every schedule store."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

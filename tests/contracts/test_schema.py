@@ -1,4 +1,4 @@
-"""What is kept says which layout it has: older data is carried over, newer data is not touched."""
+"""Schema versions: older data is migrated, newer data is rejected."""
 
 import pytest
 from redis.asyncio import Redis

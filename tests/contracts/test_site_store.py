@@ -1,4 +1,4 @@
-"""What every keeper of sites promises."""
+"""The contract of every site store."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

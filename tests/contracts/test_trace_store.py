@@ -1,4 +1,4 @@
-"""What every trace store promises."""
+"""The contract of every trace store."""
 
 import pytest
 from redis.asyncio import Redis

@@ -1,4 +1,4 @@
-"""What every keeper of removals promises."""
+"""The contract of every trash store."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What every count of a day's answers promises, and every book of what was used."""
+"""The contracts of daily answer counts and of the usage store."""
 
 import asyncio
 

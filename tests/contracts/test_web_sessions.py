@@ -1,4 +1,4 @@
-"""What every keeper of the page's sessions promises."""
+"""The contract of every web session store."""
 
 import asyncio
 from dataclasses import replace

@@ -1,6 +1,6 @@
-"""Who plays the reasoner in a test: the scripted one in this process, or a language model behind a real socket.
+"""The two reasoners of a test: the scripted one in this process, or a language model behind a real socket.
 
-A test says in core's own words what the reasoner thinks (``harness.script``). Over HTTP the same thoughts are spoken by
+A test scripts the reasoner in core's own types (``harness.script``). Over HTTP, the same script is played by
 a scripted endpoint, as the JSON, the tool calls and the stream that a model sends, and the OpenAI reasoner has to make
 plans, grades and verdicts of them again.
 """
@@ -45,7 +45,7 @@ _DOCUMENT = re.compile(r'<document-[0-9a-f]{8} id="(\d+)"')
 
 
 class ModelOverHttp(Reasoner):
-    """The OpenAI reasoner at a scripted endpoint that speaks what a script thinks."""
+    """The OpenAI reasoner at an endpoint that plays a script."""
 
     def __init__(self, script: ScriptedReasoner, endpoint: ScriptedEndpoint, model: OpenAIReasoner) -> None:
         self._script = script
@@ -115,7 +115,7 @@ class ModelOverHttp(Reasoner):
         return await self._model.summarise(summary, turns, meter)
 
     def _about_to(self, think: Callable[[], Any], say: Callable[[Any, RecordedRequest], Scripted]) -> None:
-        """The next requests belong to this step. It is thought once, however many requests the step makes."""
+        """Begin a step. Its script is played once, however many requests the step makes."""
         thoughts: list[Any] = []
 
         async def spoken(request: RecordedRequest) -> Scripted:

@@ -1,4 +1,4 @@
-"""A whole assistant in this process, with a scripted reasoner: what tests of the loop are played on."""
+"""A whole assistant in this process, with a scripted reasoner, for tests of the agent."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
@@ -59,7 +59,7 @@ BOB = Person("test:bob", "Bob")
 
 @dataclass(frozen=True)
 class Told:
-    """How one message ended, with every event of it."""
+    """The outcome of one message, with all its events."""
 
     events: tuple[AgentEvent, ...]
 
@@ -88,7 +88,7 @@ class Told:
 
     @property
     def noticed(self) -> str:
-        """What was said before anything else."""
+        """Return the first notices."""
         first = self.events[0]
         assert isinstance(first, Noticed), first
         return first.text
@@ -99,7 +99,7 @@ class Told:
 
     @property
     def streamed(self) -> str:
-        """The text as it stood on the screen before the final one replaced it."""
+        """Return the streamed text before the final one replaced it."""
         shown = ""
         for event in self.events:
             if isinstance(event, AnswerReset):
@@ -123,7 +123,7 @@ class Harness:
         remedy: str = "An admin can add some.",
         floor: Reasoner | None = None,
     ) -> None:
-        """``script`` is what the reasoner thinks, where ``reasoner`` is somebody who speaks it."""
+        """``script`` is the reasoner's script; ``reasoner`` plays it."""
         self.script = script or ScriptedReasoner()
         self.reasoner: Reasoner = reasoner or self.script
         self.clock = ManualClock()
@@ -168,7 +168,7 @@ class Harness:
         dated: str = "2026-01-01",
         headings: Sequence[str] = (),
     ) -> None:
-        """Index a document whose sections are these texts, below these headings or numbered ones."""
+        """Index a document with these texts as sections, below these or numbered headings."""
         self._documents += 1
         name = title or f"Document {self._documents}"
         await self.catalog.save_base(KnowledgeBase(base, f"about {base}", grants))
@@ -194,7 +194,7 @@ class Harness:
         await self.catalog.publish(document)
 
     def key(self, thread: str = "t") -> ThreadKey:
-        """A thread of this installation."""
+        """Return a thread of this installation."""
         return ThreadKey("test", "T", "C", thread)
 
     async def asks(
@@ -206,28 +206,28 @@ class Harness:
         policy: AnswerPolicy | None = None,
         audience: Audience | None = None,
     ) -> Told:
-        """Someone asks in a thread."""
+        """Ask in a thread."""
         question = Question(text, self.key(thread), by, audience or Audience(), policy or AnswerPolicy())
         return await told(self.question_service.ask(question))
 
     async def presses(self, checkpoint: Checkpoint, choice: str, *, text: str = "", by: Person = ALICE) -> Told:
-        """Someone presses a button."""
+        """Press a button."""
         found = checkpoint.choice(choice) or Choice(choice, choice)
         return await told(self.question_service.choose(checkpoint.id, found, by, text=text))
 
 
 async def told(events: AsyncIterator[AgentEvent]) -> Told:
-    """Everything that was told."""
+    """Return all events."""
     return Told(tuple([event async for event in events]))
 
 
 def within(**limits: float) -> dict[Profile, Limits]:
-    """The usual limits of every profile, with these changes."""
+    """Return the usual limits of every profile, with these changes."""
     return {profile: replace(limit, **limits) for profile, limit in PROFILE_LIMITS.items()}  # type: ignore[arg-type]
 
 
 def user_actions(harness: Harness, proposals: InProcessProposalStore | None = None) -> UserActions:
-    """What people may do with the answers of a test."""
+    """Return the actions on the answers of a test."""
     return UserActions.build(
         memory=harness.memory,
         trace_store=harness.trace_store,

@@ -1,4 +1,4 @@
-"""The sample set keeps its word: what its evaluation expects is written in its documents."""
+"""The sample set is consistent: its documents contain what its evaluation expects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests begin with: signals that are heard, a server that notes every violation, a bot that knows a document."""
+"""Fixtures: working signals, a server that records violations, and a bot that knows a document."""
 
 import signal
 from collections.abc import AsyncIterator, Iterator
@@ -13,7 +13,7 @@ REFUNDS = "Refunds are paid within 14 days."
 
 @pytest.fixture(scope="session", autouse=True)
 def signals_reach_processes() -> Iterator[None]:
-    """What is started here hears hang-ups and interrupts, though the suite may not: children inherit its deafness.
+    """Let child processes receive SIGHUP and SIGINT, even if the test suite ignores them.
 
     A suite under ``nohup`` ignores SIGHUP, one behind ``&`` in a script SIGINT.
     """
@@ -28,7 +28,7 @@ def signals_reach_processes() -> Iterator[None]:
 
 @pytest.fixture
 async def discord() -> AsyncIterator[FakeDiscord]:
-    """The fake; what was asked of it against Discord's own description fails the test."""
+    """The fake. A request that violates Discord's own description fails the test."""
     async with FakeDiscord() as server:
         yield server
         assert server.violations == []

@@ -144,7 +144,7 @@ class DiscordDriver:
         return [_seen(one) for one in self._answers(said)]
 
     def _answers(self, said: Message) -> list[Message]:
-        """Without what is said to one person about their message: that refers to it, and has no buttons."""
+        """Return only answers. Notices to one person refer to their message and have no buttons."""
         shown = [one for one in self.discord.answers_to(said) if one.ephemeral_for is None]
         return [one for one in shown if one.reference in (None, said) or one.controls()]
 
@@ -160,7 +160,7 @@ class DiscordDriver:
         return _seen(found()[-1])
 
     async def private(self, person: str) -> Seen:
-        """What is said to one person: for their eyes only, directly, or in reply to what they wrote."""
+        """Return private messages to one person: ephemeral, direct, or in reply to their message."""
         who = self.person(person)
 
         def news() -> list[tuple[Message, int]]:
@@ -217,11 +217,11 @@ def _answered(done: Interaction) -> bool:
 
 
 def _menu_of(name: str, value: str) -> tuple[str, str]:
-    """The menu that sets this, and its option."""
+    """Return the menu that sets this, and its option."""
     menu = {"profile": "manner", "behaviour": "manner", "standing_answers": "other"}.get(name)
     return (menu, f"{name}={value}") if menu else (name, value)
 
 
 def _seen(one: Message) -> Seen:
-    """Its words, with the labels of its buttons below, as a person sees them."""
+    """Return its text and button labels, as a person sees them."""
     return Seen("\n".join([one.text, *one.buttons()]), tuple(one.buttons()), one)

@@ -1,4 +1,4 @@
-"""Every error that Discord documents, for every route that one question may take: one visible outcome, never two.
+"""Every error that Discord documents, for every call that a question may make: one visible outcome, never two.
 
 Each trouble has a channel and a person of its own, so that all of a route's can be played at once against one server
 and one installation. Shared by the suite, which plays those that are told apart, and by
@@ -36,7 +36,7 @@ Asked = Message | Interaction
 
 @dataclass(frozen=True)
 class Stage:
-    """Where one trouble is played: nobody else speaks there."""
+    """The channel and person of one error."""
 
     office: Office
     discord: FakeDiscord
@@ -46,7 +46,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Route:
-    """One call that a question leads to. ``about`` names what the trouble is narrowed to, ``ask`` how it is asked."""
+    """One call that a question makes. ``about`` narrows the error, ``ask`` asks the question."""
 
     name: str
     method: str
@@ -59,7 +59,7 @@ class Route:
 
 @dataclass(frozen=True)
 class Played:
-    """What the one who asked was shown in the end."""
+    """The final messages that the asker saw."""
 
     route: str
     trouble: str
@@ -69,7 +69,7 @@ class Played:
 
     @property
     def once(self) -> bool:
-        """Whether it is exactly one outcome, and a last one; none where there is nowhere to show it."""
+        """Return whether there is exactly one final outcome, or none if no place accepts it."""
         return len(self.where) == (0 if self.unsayable else 1) and not self.working
 
 
@@ -140,7 +140,7 @@ ROUTES = (
 
 
 class Theatre:
-    """One server and one installation, in which any number of troubles are played."""
+    """One server and one installation, in which any number of errors are played."""
 
     def __init__(self, discord: FakeDiscord, office: Office) -> None:
         self.discord = discord
@@ -148,7 +148,7 @@ class Theatre:
         self._number = 0
 
     async def play(self, route: Route, troubles: Sequence[Trouble]) -> list[Played]:
-        """Many of them at once; what came of each."""
+        """Play many errors at once; return their results."""
         played: list[Played] = []
         for first in range(0, len(troubles), AT_ONCE):
             played += await self._play(route, troubles[first : first + AT_ONCE])
@@ -216,7 +216,7 @@ def _kind(one: Message, where: str) -> str:
 
 @asynccontextmanager
 async def theatre(patching: pytest.MonkeyPatch) -> AsyncIterator[Theatre]:
-    """A server and an installation that tries again soon, where people would wait for half a minute."""
+    """Return a server and an installation with short retries."""
     patching.setattr(leasing, "RETRY_SECONDS", 0.02)
     async with FakeDiscord() as discord:
         office = Office(discord, lanes=64, timed_by_harness=True)
@@ -228,7 +228,7 @@ async def theatre(patching: pytest.MonkeyPatch) -> AsyncIterator[Theatre]:
 
 
 def table(played: Sequence[Played]) -> str:
-    """What came of how many troubles, by route; then each that was not exactly one outcome."""
+    """Return the results by route, then every case without exactly one outcome."""
     lines = ["| route | outcome | troubles |", "|---|---|---|"]
     for route in dict.fromkeys(one.route for one in played):
         of_route = [one for one in played if one.route == route]

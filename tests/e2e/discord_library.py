@@ -1,4 +1,4 @@
-"""The knowledge as it is governed, over the stores of a test: the real service, the real jobs, and pages on paper."""
+"""``/kb`` over the stores of a test: the real service, the real jobs, and fake pages."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from tests.fakes.memory.stores import InProcessAudit
 
 
 class Library:
-    """What outlives a process of it: documents, jobs, and what was proposed or removed."""
+    """The state that outlives a process: documents, jobs, proposals and removals."""
 
     def __init__(self, harness: Harness, audit: InProcessAudit) -> None:
         self._room = room = Room()
@@ -37,44 +37,44 @@ class Library:
         self.kb_service = room.kb_service
 
     def worker(self, capabilities: PlatformCapabilities) -> JobWorker:
-        """Who does the jobs, with what Discord lends."""
+        """Return a worker with Discord's capabilities."""
         runner = self._room.runner({"discord": capabilities})
         return JobWorker(name="w", inbox=self.inbox, runner=runner, tick=self._room.scheduler.tick)
 
     async def changed(self) -> int:
-        """How many conversations are noted as changed, and wait to be read again."""
+        """Return how many changed conversations wait to be read again."""
         return len(await self.message_states.read_entries(ChangedConversation(source="")))
 
     async def tick(self) -> None:
-        """What a worker does once a minute."""
+        """Run the worker's tick."""
         await self._room.scheduler.tick()
 
     async def found(self, words: str) -> str:
-        """What a search finds."""
+        """Return the results of a search."""
         return "\n".join(await self._room.finds_text(words, *[one.name for one in await self._room.catalog.bases()]))
 
     async def proposals(self) -> Sequence[Proposal]:
-        """What waits for an admin."""
+        """Return the waiting proposals."""
         return await self._room.proposal_store.proposals()
 
     async def text(self, title: str) -> str:
-        """What can be found of the document of this title."""
+        """Return the indexed text of the document with this title."""
         bases = frozenset(base.name for base in await self._room.catalog.bases())
         (document,) = [one for one in await self._room.catalog.documents(bases) if one.title == title]
         passages = await self._room.index.passages(document.id, document.version, Scope(bases))
         return "\n".join(passage.text for passage in passages)
 
     async def titles(self) -> list[str]:
-        """What is in it, by title."""
+        """Return the titles of all documents."""
         bases = frozenset(base.name for base in await self._room.catalog.bases())
         return sorted(document.title for document in await self._room.catalog.documents(bases))
 
     async def grants(self, name: str) -> frozenset[str]:
-        """Who may read the base of this name."""
+        """Return the grants of this base."""
         return next(base.grants for base in await self._room.catalog.bases() if base.name == name)
 
 
 async def add_files(person: Person, *files: tuple[str, bytes], kb: str = "") -> Interaction:
-    """Files from somebody's disk, by the form that ``/kb add files`` opens; what came back when it was sent."""
+    """Upload files with the form of ``/kb add files``; return the reply."""
     opened = await person.slash("kb add files", {"kb": kb} if kb else {})
     return await person.submits(opened, {"Files": list(files)})

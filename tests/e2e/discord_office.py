@@ -1,6 +1,6 @@
-"""Footnote on a fake Discord, in this process: the real client and the real road in, over stores in plain dictionaries.
+"""Footnote on a fake Discord, in this process: the real client and message handling, over in-memory stores.
 
-What is scripted is only what the model says. Tests that need nothing but what a person sees can be played against the
+Only the model is scripted. Tests that check only what a person sees can also run against the
 real process as well.
 """
 
@@ -111,7 +111,7 @@ class Office:
 
     @asynccontextmanager
     async def open(self, *, working: bool = True) -> AsyncIterator[DiscordPlatform]:
-        """One process of Footnote, from start to end. Not ``working``: it hears, and nobody answers."""
+        """One process of Footnote, from start to end. Without ``working``, it only receives."""
         self.platform = platform = self._platform()
         if self.library is not None:
             self.library.lent["discord"] = platform.capabilities()
@@ -145,12 +145,12 @@ class Office:
                     jobs.cancel()
 
     async def _jobs(self, platform: DiscordPlatform) -> None:
-        """Do what is asked of the library, until cancelled."""
+        """Process the library's jobs until cancelled."""
         if self.library is not None:
             await self.library.worker(platform.capabilities()).run(asyncio.Event())
 
     async def settled(self) -> None:
-        """Returns when everything that was heard has been worked off."""
+        """Wait until everything received has been processed."""
         await self.discord.quiet(0.1)
         async with asyncio.timeout(60):
             while await self.inbox.count_waiting():

@@ -1,4 +1,4 @@
-"""What a test needs of a platform: people who talk and press, and what they then see. One driver for each platform."""
+"""The interface of a platform for tests: people who write and press buttons, and what they see."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
@@ -22,17 +22,17 @@ class Seen:
 
 
 class Running(Platform, Protocol):
-    """A platform that can be connected."""
+    """A platform adapter that can be connected."""
 
     async def run(self, stop: Any) -> None:
-        """Be connected until the event is set."""
+        """Stay connected until the event is set."""
 
     def readiness_problem(self) -> str:
-        """Why it is not ready; empty when it is."""
+        """Return why it is not ready; empty if it is."""
 
 
 class PlatformDriver(Protocol):
-    """A fake platform with people in it. What somebody says is named by what ``says`` returned."""
+    """A fake platform with people. The result of ``says`` identifies a message."""
 
     name: str
     person_id: str  # how the platform's people are qualified, with {} for the own id
@@ -78,7 +78,7 @@ class PlatformDriver(Protocol):
         """Bring the same event again."""
 
     async def reply(self, said: Any, containing: str = "", within: float = 60.0) -> Seen:
-        """The bot's last visible message in answer to this, once it stands."""
+        """Return the bot's last visible message in answer to this, once it is final."""
 
     async def replies(self, said: Any) -> list[Seen]:
         """All the bot's visible messages in answer to this, as of now."""
@@ -115,4 +115,4 @@ class PlatformDriver(Protocol):
 
     @property
     def broken_rules(self) -> list[str]:
-        """What the platform would not have let pass: calls, layouts, pings."""
+        """Return violations of the platform's rules: calls, layouts, pings."""

@@ -1,4 +1,4 @@
-"""One hostile text in every place of a run's events: what the answer views of all platforms are given."""
+"""Runs with one hostile text in every place of their events, for the answer views of all platforms."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -39,7 +39,7 @@ REFUNDS = "Refunds are paid within 14 days."
 
 
 class PausingReasoner(ScriptedReasoner):
-    """Writes in pieces, and holds its pen where a test wants to look."""
+    """Reasoner that writes in pieces, and pauses where a test wants to look."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,10 +67,10 @@ class PausingReasoner(ScriptedReasoner):
 
 
 class Bot:
-    """One installation on one platform; processes of it come and go, what it keeps stays."""
+    """One installation on one platform, whose stores outlive its processes."""
 
     def __init__(self, driver: PlatformDriver, model: Reasoner | None = None) -> None:
-        """With a ``model`` that writes, the scripted reasoner is its floor."""
+        """With a ``model``, the scripted reasoner is its fallback."""
         self.driver = driver
         self.reasoner = PausingReasoner()
         floor = self.reasoner if model is not None else None
@@ -100,7 +100,7 @@ class Bot:
 
     @asynccontextmanager
     async def running(self, lanes: int = 24) -> AsyncIterator[None]:
-        """A process of it, until the block ends; it drains then."""
+        """Run a process until the block ends, then drain it."""
         async with self._process(lanes=lanes) as (stop, connection, worker):
             yield
             stop.set()
@@ -119,7 +119,7 @@ class Bot:
     async def _process(
         self, *, lanes: int
     ) -> AsyncIterator[tuple[asyncio.Event, asyncio.Task[None], asyncio.Task[None]]]:
-        """Connected and at work: how to stop it, its connection, its worker. What still runs at the end is killed."""
+        """Run a process; yield its stop event, connection and worker. Kill it if it still runs at the end."""
         stop = asyncio.Event()
         opening = self.driver.connecting(
             self.inbox, self.message_states, self.harness.checkpoints, self.user_actions, parse=parse, **self.more
@@ -157,13 +157,13 @@ class Bot:
                         await task
 
     async def seen(self, question: str, within: float = 60.0) -> None:
-        """The reasoner was asked this."""
+        """Wait until the reasoner was asked this."""
         async with asyncio.timeout(within):
             while question not in [call.given[0].question for call in self.reasoner.calls_of("understand")]:
                 await asyncio.sleep(0.01)
 
     async def rated(self, count: int, within: float = 60.0) -> None:
-        """So many people have given their word, the reasons included."""
+        """Wait for this many ratings, with their reasons."""
         async with asyncio.timeout(within):
             while True:
                 words = [one async for one in self.feedback.all()]
@@ -172,18 +172,18 @@ class Bot:
                 await asyncio.sleep(0.01)
 
     async def close_knowledge(self) -> None:
-        """From now on nobody may read what it knows."""
+        """Close its knowledge base to everyone."""
         for base in await self.harness.catalog.bases():
             await self.harness.catalog.save_base(replace(base, grants=frozenset({"nobody"})))
 
     async def waits(self, count: int, within: float = 60.0) -> None:
-        """So many messages wait or are under way."""
+        """Wait until this many messages wait or are being processed."""
         async with asyncio.timeout(within):
             while await self.inbox.count_waiting() < count:
                 await asyncio.sleep(0.01)
 
     async def settled(self, within: float = 60.0) -> None:
-        """Everything that came in has had its outcome."""
+        """Wait until every message has its outcome."""
         async with asyncio.timeout(within):
             while await self.inbox.count_waiting():
                 await asyncio.sleep(0.01)

@@ -1,4 +1,4 @@
-"""What a reader could click, and who would be called, in what was sent to Slack: by Slack's rules, not by ours.
+"""Active links and pings in messages to Slack, by Slack's rules and not ours.
 
 Nothing of the bot's own code is used here. The rules, and where they are from:
 

@@ -97,7 +97,7 @@ async def test_a_drive_is_checked_connected_asked_changed_and_withdrawn(drive: F
     )
     said = " ".join(said.split())
     assert f"The token belongs to {ACCOUNT}" in said
-    assert "The readers of 1 of the first 3 files cannot be read" in said
+    assert "The readers of 1 of the first 3 files cannot be looked up" in said
     assert json.loads(listed) == []
     assert "2 added" in connected
     assert "within 14 days" in answer
@@ -109,7 +109,7 @@ async def test_a_drive_is_checked_connected_asked_changed_and_withdrawn(drive: F
     assert "1 updated, 1 removed" in synced
     assert "within 30 days" in answer
     drive.is_revoked = True
-    assert "refuses the token" in await run(drive, home, "connections", "sync", "drive", code=1)
+    assert "rejected the token" in await run(drive, home, "connections", "sync", "drive", code=1)
     assert not [path for path in home.rglob("*") if path.is_file() and secret_line().encode() in path.read_bytes()]
     shown, removed = await run_all(
         drive,
@@ -117,6 +117,6 @@ async def test_a_drive_is_checked_connected_asked_changed_and_withdrawn(drive: F
         ["connections", "show", "drive", "--json"],
         ["connections", "remove", "drive", "--yes"],
     )
-    assert "refuses the token" in shown
+    assert "rejected the token" in shown
     assert "private_key" not in shown
     assert "Removed: 1 document." in removed

@@ -81,11 +81,11 @@ async def test_a_source_is_connected_asked_changed_withdrawn_and_removed(site: F
     assert "1 updated, 1 removed" in synced
     assert "within 30 days" in answer
     site.is_revoked = True
-    assert "refuses the token" in await run(site, tmp_path, "connections", "sync", "wiki", code=1)
+    assert "rejected the token" in await run(site, tmp_path, "connections", "sync", "wiki", code=1)
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
     listed, removed, empty = await run_all(site, tmp_path, LIST, ["connections", "remove", "wiki", "--yes"], LIST)
     (found,) = json.loads(listed)
-    assert "refuses the token" in found["state"]["failure"]
+    assert "rejected the token" in found["state"]["failure"]
     assert "secrets" not in found
     assert "Removed: 1 document." in removed
     assert json.loads(empty) == []

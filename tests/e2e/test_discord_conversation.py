@@ -1,4 +1,4 @@
-"""In Discord, by its own means: threads, forum posts, replies, commands, menus, and who reads where."""
+"""Discord's own features: threads, forum posts, replies, commands, menus and permissions."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta

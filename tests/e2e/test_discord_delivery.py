@@ -1,4 +1,4 @@
-"""In Discord, the final answer always arrives, once: whatever a call is answered with, wherever nothing may stand."""
+"""In Discord, the final answer always arrives exactly once, whatever error a call returns."""
 
 import asyncio
 from collections.abc import Callable
@@ -36,13 +36,13 @@ LONG = 30.0  # seconds that a busy machine may take
 
 
 def outcomes(discord: FakeDiscord, asked: Message, asker: Person) -> list[Message]:
-    """Everything that the one who asked finds in answer: in its thread, in the channel, directly."""
+    """Return all answers to the asker: in the thread, in the channel, and direct messages."""
     told = [one for one in asker.dm_channel.posts() if one.author is discord.me]
     return [*discord.answers_to(asked), *(one for one in told if one not in discord.answers_to(asked))]
 
 
 async def worked_off(office: Office) -> None:
-    """Until nothing waits; what was put off is tried again at once."""
+    """Wait until the queue is empty, retrying delayed deliveries at once."""
     async with asyncio.timeout(LONG):
         await office.discord.quiet(0.1)
         while await office.inbox.count_waiting():
@@ -51,7 +51,7 @@ async def worked_off(office: Office) -> None:
 
 
 async def settled_on(discord: FakeDiscord, office: Office, asked: Message, asker: Person) -> Message:
-    """The one outcome there is, once everything has been worked off."""
+    """Return the only outcome, after the queue is empty."""
     await discord.until(lambda: outcomes(discord, asked, asker), LONG, what="anything visible")
     async with asyncio.timeout(LONG):
         while await office.inbox.count_waiting():

@@ -191,7 +191,7 @@ async def test_heard_while_the_store_is_away_it_is_answered_afterwards(discord: 
     async def away(delivery: Delivery) -> bool:
         if failures:
             failures.pop()
-            raise StoreUnavailable("Redis does not answer.")
+            raise StoreUnavailable("Redis does not respond.")
         return await put(delivery)
 
     office.inbox.put = away  # type: ignore[method-assign]
@@ -299,7 +299,7 @@ async def test_discord_that_is_away_at_the_start_is_asked_until_it_answers(
             await running
     reasons = [one["reason"] for one in logged if one["event"] == "discord_away"]
     assert [one for one in reasons if urlsplit(unheard).netloc in one] == [told]  # a try under way may name the new one
-    assert told.startswith(f"Discord at {urlsplit(unheard).netloc} does not answer (ClientConnectorError). Check the ")
+    assert told.startswith(f"Discord at {urlsplit(unheard).netloc} does not respond (ClientConnectorError). Check the ")
     assert all(one.is_closed() for one in tries)
 
 
@@ -319,7 +319,7 @@ async def test_the_preflight_of_a_discord_that_is_away_names_the_host(discord: F
     unheard = f"http://127.0.0.1:{_closed_port()}/api/v10"
     (check,) = await preflight(discord.token, api_url=unheard)
     assert (check.name, check.ok) == ("Discord", False)
-    assert check.detail == f"Discord at {urlsplit(unheard).netloc} does not answer (ClientConnectorError)."
+    assert check.detail == f"Discord at {urlsplit(unheard).netloc} does not respond (ClientConnectorError)."
     assert "DISCORD_API_URL" in check.remedy
 
 

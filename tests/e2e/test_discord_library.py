@@ -1,4 +1,4 @@
-"""Feeding and governing the knowledge from Discord: the real service and the real jobs, as people see them."""
+"""Managing knowledge bases from Discord: the real service and the real jobs, as people see them."""
 
 import asyncio
 import re
@@ -309,7 +309,7 @@ async def test_what_somebody_would_add_waits_for_an_admin(discord: FakeDiscord, 
 
 
 async def proposed(discord: FakeDiscord, *words: str) -> None:
-    """Bob would have these in the knowledge."""
+    """Let Bob propose these."""
     bob = discord.person("bob")
     for text in words:
         given = await bob.context_menu("Add to knowledge base", await bob.says(text))
@@ -519,12 +519,13 @@ async def test_the_owner_decides_a_dispute_and_takes_the_decision_back(
     await office.harness.knows("Logs are kept for 90 days.", title="Retention", dated="2026-03-09")
     alice, bob = discord.person("alice"), discord.person("bob")
     disputed = await discord.reply_to(
-        await alice.says("<@bot> how long are logs kept?"), until=lambda one: "Tell the owner" in one.buttons()
+        await alice.says("<@bot> how long are logs kept?"),
+        until=lambda one: "Tell the document's owner" in one.buttons(),
     )
     assert "Two sources differ" in disputed.text
-    told = await discord.reply_to(await alice.clicks(disputed, "Tell the owner"))
+    told = await discord.reply_to(await alice.clicks(disputed, "Tell the document's owner"))
     assert "can now decide which one is right" in told.text
-    assert "already know" in (await discord.reply_to(await bob.clicks(disputed, "Tell the owner"))).text
+    assert "already know" in (await discord.reply_to(await bob.clicks(disputed, "Tell the document's owner"))).text
     listed = await discord.reply_to(await ada.slash("kb proposals list"))
     assert "A, Retention (2026-03-09): “Logs are kept for 90 days.”" in listed.text
     await ada.clicks(listed, "A is right")
@@ -534,15 +535,16 @@ async def test_the_owner_decides_a_dispute_and_takes_the_decision_back(
         await alice.says("<@bot> how long are logs kept?"), until=lambda one: "Show quotes" in one.buttons()
     )
     assert "Two sources differ" not in answer.text
-    assert "Tell the owner" not in answer.buttons()
+    assert "Tell the document's owner" not in answer.buttons()
     asked = await discord.reply_to(await ada.slash("kb sources remove", source="how long are logs kept"))
     await ada.clicks(asked, "Remove it")
     await discord.until(lambda: "Remove “" not in asked.text, what="the withdrawal")
     again = await discord.reply_to(
-        await alice.says("<@bot> how long are logs kept?"), until=lambda one: "Tell the owner" in one.buttons()
+        await alice.says("<@bot> how long are logs kept?"),
+        until=lambda one: "Tell the document's owner" in one.buttons(),
     )
     assert "Two sources differ" in again.text
-    told = await discord.reply_to(await alice.clicks(again, "Tell the owner"))
+    told = await discord.reply_to(await alice.clicks(again, "Tell the document's owner"))
     assert "can now decide which one is right" in told.text
 
 

@@ -24,7 +24,7 @@ ALERT = {
 
 
 async def read_question(discord: FakeDiscord, office: Office, asked: Message) -> tuple[str, Sequence[ContextMessage]]:
-    """What was understood as the question, and what as its context."""
+    """Return the question and its context, as Footnote understood them."""
     await discord.reply_to(asked)
     inquiry, thread = office.script.calls_of("understand")[-1].given[:2]
     return inquiry.question, thread.context

@@ -1,4 +1,4 @@
-"""In Discord, what happens while nobody listens, and what becomes of questions that are taken back."""
+"""In Discord: messages during an outage, and questions that are edited or deleted."""
 
 import asyncio
 import time
@@ -36,14 +36,14 @@ async def worked_off(office: Office) -> None:
 
 
 async def has_noted_that_it_hears(office: Office) -> None:
-    """As it does every few seconds; from here on there is something to look back from."""
+    """Record that the bot is connected, so that it can catch up from here."""
     async with asyncio.timeout(LONG):
         while not await office.message_states.read(BackfillCursor(platform="discord")):
             await asyncio.sleep(0.01)
 
 
 async def has_answered(discord: FakeDiscord, office: Office) -> Person:
-    """Alice, who was answered in #general before it went silent."""
+    """Return Alice, who was answered in #general before the outage."""
     alice = discord.person("alice")
     async with office.open():
         await discord.reply_to(await alice.says(ASKED), LONG)
@@ -191,7 +191,7 @@ async def test_whoever_asks_too_much_is_told(discord: FakeDiscord, office: Offic
     alice, put = discord.person("alice"), office.inbox.put
 
     async def full(delivery: Delivery) -> bool:
-        raise Busy("You have 20 questions waiting already.", remedy="Please wait for some of the answers.")
+        raise Busy("You have 20 questions waiting.", remedy="Please wait for an answer, then ask again.")
 
     office.inbox.put = full  # type: ignore[method-assign]
     asked = await alice.says(ASKED)
@@ -206,7 +206,7 @@ async def test_who_speaks_to_others_is_not_told_that_too_much_waits(discord: Fak
     bob = discord.person("bob")
 
     async def full(delivery: Delivery) -> bool:
-        raise Busy("You have 20 questions waiting already.")
+        raise Busy("You have 20 questions waiting.")
 
     thread = await bob.starts_thread(await bob.says("Something about lunch."), "lunch")
     office.inbox.put = full  # type: ignore[method-assign]

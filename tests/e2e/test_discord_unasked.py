@@ -1,4 +1,4 @@
-"""In Discord, where an admin chooses it: replies in the channel, new forum posts, and questions that name nobody."""
+"""Optional features in Discord: replies in the channel, new forum posts, and questions without a mention."""
 
 import asyncio
 
@@ -86,7 +86,7 @@ async def test_somebody_elses_message_is_answered_in_the_channel_too(discord: Fa
     await choose(discord, discord.channel("general"), "reply_style", "channel")
     question = await discord.person("bob").says(ASKED)
     told = await discord.person("alice").context_menu("Answer this", question)
-    assert "in reply to it" in told.text
+    assert "in a reply to that message" in told.text
     await discord.until(lambda: discord.answers_to(question), what="the answer")
     assert question.thread is None
 
@@ -315,10 +315,10 @@ async def test_instructions_and_limits_are_typed_and_shown(discord: FakeDiscord,
     await discord.until(lambda: "Be brief. refunds -> #billing" in menu.text.replace("\\", ""), what="the instructions")
     opened = await ada.selects(menu, control.custom_id or "", "limits")
     refused = await ada.submits(opened, {"limits": "some"})
-    assert "Those are not three numbers" in (await discord.reply_to(refused)).text
+    assert "Enter three numbers" in (await discord.reply_to(refused)).text
     await ada.submits(opened, {"limits": "20, 200, 0.5"})
-    await discord.until(lambda: "Answers per person a day (0: no limit)**: 20" in menu.text, what="the limits")
-    assert "What the model may cost here a day (0: no limit)**: 0.5" in menu.text
+    await discord.until(lambda: "Answers per person and day (0: no limit)**: 20" in menu.text, what="the limits")
+    assert "Model cost in this channel per day (0: no limit)**: 0.5" in menu.text
 
 
 async def test_limits_left_unchanged_in_the_form_stay_inherited_from_the_category(
@@ -333,5 +333,5 @@ async def test_limits_left_unchanged_in_the_form_stay_inherited_from_the_categor
     control = next(one for one in menu.controls() if ":other:" in (one.custom_id or ""))
     opened = await ada.selects(menu, control.custom_id or "", "limits")
     await ada.submits(opened, {"limits": "10, 100, 7"})
-    await discord.until(lambda: "cost here a day (0: no limit)**: 7" in menu.text, what="the limit")
+    await discord.until(lambda: "Model cost in this channel per day (0: no limit)**: 7" in menu.text, what="the limit")
     assert (await office.settings_store.read(here)).to_mapping() == {"channel_money": "7"}

@@ -1,4 +1,4 @@
-"""The fake Discord is honest: the real discord.py client meets in it what it would meet in Discord.
+"""The fake Discord behaves like Discord for the real discord.py client.
 
 The client runs in this process. A raw connection sends what the library would never send.
 """

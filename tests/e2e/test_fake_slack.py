@@ -1,4 +1,4 @@
-"""The fake Slack is honest: the real slack_sdk client and real slack_bolt apps meet in it what they meet in Slack."""
+"""The fake Slack behaves like Slack for the real slack_sdk client and real slack_bolt apps."""
 
 from __future__ import annotations
 

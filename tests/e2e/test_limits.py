@@ -53,7 +53,7 @@ async def test_at_a_persons_limit_they_hear_until_when(driver: PlatformDriver) -
         refused = await driver.says("alice", "how long do refunds take for annual plans?")
         directly = driver.name == "discord"  # where nothing is for one person's eyes but what a press brought
         told = (await (driver.reply(refused, containing="today") if directly else driver.private("alice"))).text
-        assert "You have had 1 answer today, which is as many as one person gets here." in told
+        assert "You have had 1 answer today, which is the limit per person here." in told
         assert "Please ask again after midnight (00:00 UTC). An admin can raise it with" in told
         assert len(await driver.replies(refused)) == directly
         await driver.reply(await driver.says("carol", ASKED), containing=REFUNDS)

@@ -1,4 +1,4 @@
-"""``footnote serve`` with nothing but the page: the link in its log, which signs the operator in once."""
+"""``footnote serve`` with only the web page: the link in its log signs the operator in once."""
 
 import asyncio
 import re

@@ -179,11 +179,11 @@ async def test_nothing_is_kept_without_the_press_in_slack(slack: FakeSlack, hous
     await slack.person("carol").clicks(call, "That answers it")
     assert "Only the person who asked" in (await slack.person("carol").next_private()).markdown
     await alice.clicks(call, "That answers it")
-    assert "I ask the person" in (await alice.next_private()).markdown
+    assert "I will ask the person" in (await alice.next_private()).markdown
     offer = await bob.next_private()
     await alice.says("thanks, that works", thread=question)
     await bob.clicks(offer, "Not this")
-    assert "I keep nothing" in (await bob.next_private()).markdown
+    assert "I only keep it" in (await bob.next_private()).markdown
     await house.bot.settled()
     assert await house.room.proposal_store.proposals() == []
     assert list(await house.room.catalog.documents(frozenset({"handbook"}))) == []
@@ -373,7 +373,9 @@ async def test_nobody_is_asked_in_a_private_thread_in_discord(discord: FakeDisco
     await discord.person("bob").says(ANSWER, thread=question)
     await office.settled()
     call = next(one for one in discord.visible("general", thread=question) if "That answers it" in str(one.controls()))
-    assert "private thread is not kept" in (await discord.reply_to(await alice.clicks(call, "That answers it"))).text
+    assert (
+        "Private threads are not stored" in (await discord.reply_to(await alice.clicks(call, "That answers it"))).text
+    )
     assert await offers_in(discord, question) == []
 
 

@@ -232,5 +232,5 @@ async def test_a_token_that_opens_nothing_is_told_at_the_start(installation: Ins
     )
     out, err = await asyncio.wait_for(process.communicate(), STARTING)
     assert (process.returncode, out) == (1, b"")
-    assert b"MCP_TOKEN opens nothing." in err
+    assert b"MCP_TOKEN is not a valid token." in err
     assert installation.revoked.encode() not in err

@@ -1,4 +1,4 @@
-"""What /readyz says of the real process while a store that was there at the start is not of use any more."""
+"""/readyz of the real process while a store fails after the start."""
 
 import asyncio
 import os
@@ -31,7 +31,7 @@ pytestmark = [
 async def until_said(
     port: int, wanted: Callable[[int, dict[str, str]], bool], part: str = "waiting_for"
 ) -> dict[str, str]:
-    """The reasons in this part of the answer, once status and what is waited for are as wanted."""
+    """Wait for this status and cause; return the reasons in this part of the reply."""
     found: tuple[int, dict[str, Any]] = (0, {})
     try:
         async with asyncio.timeout(STARTING):
@@ -63,14 +63,14 @@ async def test_a_redis_that_came_back_empty_is_not_ready_now_and_after_a_restart
             await until_said(port, lambda status, _: status == 200)
             async with aclosing(connect(EmbeddedValkey(home / "valkey").url)) as redis:
                 await redis.flushall()
-            await until_said(port, lambda _, waiting: "has lost what it knew" in waiting.get("catalog", ""))
+            await until_said(port, lambda _, waiting: "has lost data" in waiting.get("catalog", ""))
         async with serving(home, slack, port=port):
-            await until_said(port, lambda _, waiting: "has lost what it knew" in waiting.get("catalog", ""))
+            await until_said(port, lambda _, waiting: "has lost data" in waiting.get("catalog", ""))
 
 
 @asynccontextmanager
 async def serving_without_slack(home: Path, port: int, **more: str) -> AsyncIterator[None]:
-    """The bot, configured for a Slack that is not there."""
+    """Run the bot, configured for a Slack that does not exist."""
     async with FakeSlack() as gone:
         env = environment(home) | gone.environment() | {"HTTP_PORT": str(port)} | more
     process = await asyncio.create_subprocess_exec(

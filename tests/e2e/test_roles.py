@@ -1,4 +1,4 @@
-"""Heard in one process and answered by another: tests of all platforms with the roles apart, and who hears Discord."""
+"""Messages received by one process and answered by another, and the lease of Discord's gateway."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping

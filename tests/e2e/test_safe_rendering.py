@@ -1,7 +1,7 @@
-"""Nothing in what is shown can be clicked or calls anybody, whatever a document or a model wrote: by construction.
+"""No rendered text has active links or pings, whatever a document or a model wrote.
 
-Every hostile text is put into every place of what is shown, played through the real view to the fake platform, and
-what arrived there is read with the platform's own rules, by readers that use nothing of ours.
+Every hostile text is put into every place of a message and sent through the real view to the fake platform.
+The result is read with the platform's own rules, by readers that use none of our code.
 """
 
 import asyncio

@@ -60,7 +60,7 @@ class Setup:
 
     def paste(self, secret: str) -> None:
         """A secret at the prompt that shows none."""
-        self.until("Paste it (not shown; Enter: later)")
+        self.until("Paste it (hidden; Enter to skip)")
         assert self.child.waitnoecho(30)
         self.child.sendline(secret)
 
@@ -120,7 +120,7 @@ async def test_slack_from_nothing_to_the_first_cited_answer(tmp_path: Path) -> N
             setup = Setup(home, SLACK_API_URL=slack.api_url)
             setup.until("Where should Footnote answer?", "Number [1]:")
             setup.type("7")
-            setup.until("A number from 1 to 4, please.", "Number [1]:")
+            setup.until("Enter a number from 1 to 4, please.", "Number [1]:")
             setup.type("2")
             setup.until("https://api.slack.com/apps?new_app=1&manifest_json=")
             setup.paste(slack.app_token)
@@ -131,9 +131,9 @@ async def test_slack_from_nothing_to_the_first_cited_answer(tmp_path: Path) -> N
             setup.until("all 16 granted", "Kept as SLACK_BOT_TOKEN")
             setup.paste(slack.app_token)
             setup.until("a connection was offered", "Kept as SLACK_APP_TOKEN")
-            setup.until("A folder or file to read (Enter: later):")
+            setup.until("A folder or file to read (Enter to skip):")
             setup.type(str(tmp_path / "nowhere"))
-            setup.until("There is no file or folder", "A folder or file to read (Enter: later):")
+            setup.until("There is no file or folder", "A folder or file to read (Enter to skip):")
             setup.type(str(documents))
             setup.until("1 added", "Everything checked", "Slack Socket Mode", "Start it", "footnote serve")
             if "Write that file?" in _rest(setup):
@@ -172,15 +172,15 @@ async def test_discord_stopped_in_the_middle_and_gone_on_with(tmp_path: Path) ->
             setup = Setup(home, "discord", **urls)
             setup.until("https://discord.com/developers/applications")
             setup.paste("1234567890123456789")
-            setup.until("That is not it: the bot token has three parts")
+            setup.until("This is not valid. The bot token has three parts")
             setup.paste(discord.token)
             setup.until("Kept as DISCORD_BOT_TOKEN", "message content is off", "switched on and saved; s: later:")
             setup.type("")
             setup.until("message content is off", "switched on and saved; s: later:")
             setup.type("s")
-            setup.until("A folder or file to read (Enter: later):")
+            setup.until("A folder or file to read (Enter to skip):")
             assert setup.interrupt() == 130
-            assert "Your settings so far are saved. footnote setup continues from there." in " ".join(
+            assert "Your settings so far are saved. Continue with footnote setup continues from there." in " ".join(
                 setup.screen.split()
             )
             assert "Traceback" not in setup.screen
@@ -188,7 +188,7 @@ async def test_discord_stopped_in_the_middle_and_gone_on_with(tmp_path: Path) ->
         def gone_on() -> None:
             setup = Setup(home, "discord", **urls)
             before = setup.until(
-                "DISCORD_BOT_TOKEN is set in", "message content is on", "A folder or file to read (Enter: later):"
+                "DISCORD_BOT_TOKEN is set in", "message content is on", "A folder or file to read (Enter to skip):"
             )
             assert "Paste it" not in before
             assert "applications" not in before
@@ -214,9 +214,9 @@ async def test_a_model_is_kept_when_it_has_answered(tmp_path: Path) -> None:
             setup.until("4 another compatible endpoint", "Number [1]:")
             setup.type("4")
             for pasted in ("sk-of-somebody-else", key):
-                setup.until("Address (Enter: later):")
+                setup.until("Address (Enter to skip):")
                 setup.type(endpoint.base_url)
-                setup.until("Model, such as the name it serves (Enter: later):")
+                setup.until("Model, such as the name it serves (Enter to skip):")
                 setup.type("scripted")
                 setup.paste(pasted)
                 setup.until("model endpoint")

@@ -1,4 +1,4 @@
-"""Channels that are shared with another workspace: what is kept is kept for ours, whoever's Slack names."""
+"""Channels shared with another workspace: data is stored for our workspace, whichever one Slack names."""
 
 from collections.abc import AsyncIterator
 
@@ -81,7 +81,7 @@ async def test_a_channel_with_a_new_id_keeps_its_settings_and_loses_its_grants(s
     assert await bot.user_actions.settings.store.read(place) == ChosenSettings()
     question = await alice.says("<@bot> when is the launch?", "plans")
     answer = await slack.reply_to(question, until=lambda one: "documents" in one.markdown)
-    assert answer.markdown == "There are no documents yet that I can read here. An admin can add some."
+    assert answer.markdown == "There are no documents yet that I can use here. An admin can add some."
     assert [(one.action, one.target, one.detail) for one in await bot.audit.recent()] == [("move", place, moved)]
 
 
@@ -90,11 +90,11 @@ async def test_the_first_answer_says_once_that_partners_can_read_it(slack: FakeS
     for number in range(2):
         asked = await alice.says("<@bot> how long do refunds take?", "general")
         answer = await slack.reply_to(asked, until=lambda one: "Show quotes" in one.buttons())
-        assert ("People of another organization read this channel" in answer.markdown) == (number == 0)
+        assert ("People from another organization can read this channel" in answer.markdown) == (number == 0)
         assert REFUNDS in answer.markdown
     await ada.slash("/footnote", "settings", "general")
     form = await ada.next_modal()
-    assert "They read what I answer here" in form.markdown
+    assert "I use every knowledge base" in form.markdown
     await ada.submits(form, {"closed_to_partners": ["yes"]})
     closed = await slack.reply_to(await alice.says("<@bot> how long do refunds take?", "general"))
     assert REFUNDS not in closed.markdown

@@ -1,4 +1,4 @@
-"""What goes wrong in Slack, and what people see of it: one whole answer, or an honest word."""
+"""Failures of Slack: people see one whole answer or an honest message."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -177,7 +177,7 @@ async def test_a_deaf_socket_is_noticed_and_replaced(slack: FakeSlack, bot: Bot)
 
 
 class AwayInbox:
-    """An inbox that is away for a while."""
+    """An inbox that is down for a while."""
 
     def __init__(self, bot: Bot, times: int) -> None:
         self.inner = bot.inbox
@@ -186,7 +186,7 @@ class AwayInbox:
     async def put(self, delivery: Delivery) -> bool:
         if self.left:
             self.left -= 1
-            raise StoreUnavailable("Redis does not answer.")
+            raise StoreUnavailable("Redis does not respond.")
         return await self.inner.put(delivery)
 
     async def take(self, worker: str, timeout: timedelta) -> Lease | None:

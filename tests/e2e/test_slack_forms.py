@@ -71,7 +71,7 @@ async def test_where_slack_does_not_say_who_reads_there_no_form_opens(slack: Fak
     ada = slack.person("ada")
     slack.faults.fail("conversations.info", "channel_not_found", None)
     await ada.slash("/footnote", "settings", "general")
-    assert "I cannot see who reads this channel. Invite me there." in (await ada.next_private()).markdown
+    assert "I cannot look up who can read this channel. Invite me there." in (await ada.next_private()).markdown
     assert ada.modal is None
 
 
@@ -85,7 +85,7 @@ async def test_what_cannot_be_looked_up_when_the_form_is_sent_changes_nothing(sl
     platform.workspace.directory._channels._values.clear()  # type: ignore[union-attr]  # a minute later
     slack.faults.fail("conversations.info", "channel_not_found", 1)
     await ada.submits(form, {"profile": "quick"})
-    assert form.errors["profile"] == "I cannot see who reads this channel. Invite me there."
+    assert form.errors["profile"] == "I cannot look up who can read this channel. Invite me there."
     assert (await chosen(slack, bot)).bases == frozenset({"secret"})
 
 

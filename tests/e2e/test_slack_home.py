@@ -1,4 +1,4 @@
-"""The Home tab: what somebody asked last, and what admins can do from there."""
+"""The Home tab: recent questions, and actions for admins."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -112,7 +112,7 @@ async def test_what_it_cannot_answer_yet_is_counted_for_admins(slack: FakeSlack,
 
 
 class FailingGaps(GapOverview):
-    """Fails as nobody foresaw."""
+    """Fails with an unexpected error."""
 
     async def lines(self, person: Person, *, is_admin: bool, workspace: tuple[str, str]) -> tuple[str, ...]:
         raise KeyError(workspace)

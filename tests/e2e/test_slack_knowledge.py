@@ -153,7 +153,7 @@ class TestTheForm:
         word = await ada.next_private()
         assert word.markdown.splitlines() == [
             "*Adding 2 documents to “handbook”*",
-            "What it adds is open to everyone.",
+            "The added documents are open to everyone.",
             "I show the progress in our direct message.",
         ]
         card = await room.card("ada", await room.newest())
@@ -336,11 +336,11 @@ class TestFiles:
         slack.scopes.discard("files:read")
         await room.works()
         card = await room.card("ada", await room.newest())
-        assert "refunds.md: I may not read files here: the scope files:read is missing." in card.markdown
+        assert "refunds.md: I cannot read files here, because the app lacks the scope files:read." in card.markdown
         await slack.person("ada").next_private()
         canvas = await slack.person("bob").writes_canvas("Onboarding", "<p>Hello.</p>", "general")
         word = await told(slack, "ada", f"ingest {canvas.link(slack.world.domain, slack.team_id)}")
-        assert "the scope files:read is missing" in word.markdown
+        assert "the app lacks the scope files:read" in word.markdown
 
     async def test_a_page_to_sign_in_is_never_taken_for_the_file(self, slack: FakeSlack, room: SlackRoom) -> None:
         slack.serves_sign_in_page = True
@@ -981,11 +981,11 @@ class TestDisputes:
         alice, ada = slack.person("alice"), slack.person("ada")
         async with room.bot.running():
             question = await alice.says("<@bot> how long are logs kept?", "general")
-            answer = await slack.reply_to(question, until=lambda one: "Tell the owner" in one.buttons())
+            answer = await slack.reply_to(question, until=lambda one: "Tell the document's owner" in one.buttons())
             assert "Two sources differ" in answer.markdown
-            await alice.clicks(answer, "Tell the owner")
+            await alice.clicks(answer, "Tell the document's owner")
             assert "can now decide which one is right" in (await alice.next_private()).markdown
-            await slack.person("bob").clicks(answer, "Tell the owner")
+            await slack.person("bob").clicks(answer, "Tell the document's owner")
             assert "already know" in (await slack.person("bob").next_private()).markdown
             listed = await told(slack, "ada", "proposals")
             assert "A, Retention (2026-03-09): “Logs are kept for 90 days.”" in listed.markdown
@@ -999,12 +999,12 @@ class TestDisputes:
             answer = await slack.reply_to(again, until=lambda one: "Show quotes" in one.buttons())
             assert "how long are logs kept" in answer.markdown.split("Sources")[-1]
             assert "Two sources differ" not in answer.markdown
-            assert "Tell the owner" not in answer.buttons()
+            assert "Tell the document's owner" not in answer.buttons()
             asked = await told(slack, "ada", "remove how long are logs kept")
             await ada.clicks(asked, "Remove it")
             await slack.until(lambda: "Removed" in asked.markdown, what="the withdrawal")
             once_more = await alice.says("<@bot> how long are logs kept?", "general")
-            answer = await slack.reply_to(once_more, until=lambda one: "Tell the owner" in one.buttons())
+            answer = await slack.reply_to(once_more, until=lambda one: "Tell the document's owner" in one.buttons())
             assert "Two sources differ" in answer.markdown
-            await alice.clicks(answer, "Tell the owner")
+            await alice.clicks(answer, "Tell the document's owner")
             assert "can now decide which one is right" in (await alice.next_private()).markdown

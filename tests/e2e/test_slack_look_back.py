@@ -1,4 +1,4 @@
-"""Slack after an outage: every channel that the bot is in is read, and what it cannot take is said."""
+"""Slack after an outage: the bot reads all its channels, and reports questions that it cannot take."""
 
 import time
 from collections.abc import AsyncIterator
@@ -40,7 +40,7 @@ async def bot(slack: FakeSlack) -> Bot:
 
 
 def missed(slack: FakeSlack, text: str, place: str, *, ago: float = 60.0, thread: Message | None = None) -> Message:
-    """A message that Slack told nobody of."""
+    """A message without an event."""
     room, alice = slack.channel(place), slack.person("alice")
     ts = f"{time.time() - ago:.6f}"
     said = Message(room, ts, alice.id, slack_events.written(slack.world, text), thread.ts if thread else None)
@@ -80,7 +80,7 @@ async def test_who_has_too_many_questions_waiting_is_told_after_an_outage_too(sl
         missed(slack, f"<@bot> {QUESTION}", "general", ago=60.0 - number)
     async with bot.running():
         told = await slack.person("alice").next_private()
-        assert "questions waiting already" in told.markdown
+        assert "questions waiting" in told.markdown
         bot.reasoner.go_on()
         await bot.settled()
 

@@ -54,6 +54,6 @@ async def test_redis_away_for_a_while_delays_an_answer_and_loses_none(tmp_path: 
                     bot.terminate()
                 await bot.wait()
             said = (await log).decode()
-            assert "Redis does not answer" in said
+            assert "Redis does not respond" in said
             assert "Traceback" not in said
             assert slack.violations == []

@@ -1,4 +1,4 @@
-"""What Slack refuses, what it does not tell, and what is changed late: each question has one outcome all the same."""
+"""Refused calls, missing events and late edits in Slack: each question still has one outcome."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -66,7 +66,9 @@ async def test_sends_a_direct_message_if_slack_refuses_the_ephemeral_answer(slac
         await ask(slack)
         said = await direct(slack)
         assert REFUNDS in said.markdown
-        assert said.markdown.startswith("I could not answer where you asked: Slack does not show you a private")
+        assert said.markdown.startswith(
+            "I could not answer in the place where you asked: Slack does not show you a private"
+        )
         assert said.buttons() == []
         await bot.settled(PATIENCE)
         await finished(slack, await ask(slack, "and who pays them?", "other"))
@@ -108,7 +110,7 @@ async def test_where_nothing_may_be_posted_the_asker_has_it_directly_and_once(
         said = await direct(slack)
         await bot.settled(PATIENCE)
     assert REFUNDS in said.markdown
-    assert said.markdown.startswith(f"I could not answer where you asked: {why}. You asked: “how long")
+    assert said.markdown.startswith(f"I could not answer in the place where you asked: {why}. You asked: “how long")
     assert error not in said.markdown
     assert slack.answers_to(question) == []
     assert slack.visible(slack.person("alice").dm) == [said]
@@ -266,13 +268,13 @@ async def test_answers_a_message_that_mentions_the_bot_only_after_an_edit(slack:
 
 
 async def silent(slack: FakeSlack, question: Message) -> None:
-    """Slack has told of it as often as it does, and never will again."""
+    """Let Slack give up delivering this event."""
     deliveries = slack.deliveries_of(question)
     await slack.until(lambda: all(one.finished.is_set() for one in deliveries), PATIENCE, what="Slack giving up")
 
 
 async def noted(bot: Bot) -> None:
-    """It is on record that it was connected, and so from when on it may have missed something."""
+    """Wait until the connection time is recorded, from which it may have missed something."""
     async with asyncio.timeout(PATIENCE):
         while not await bot.message_states.read(BackfillCursor(platform="slack")):
             await asyncio.sleep(0.05)

@@ -1,4 +1,4 @@
-"""In Slack, questions that name nobody: answered where an admin wants it and the evidence is strong, or silence."""
+"""Questions in Slack without a mention: answered if an admin allows it and the evidence is strong."""
 
 import asyncio
 from collections.abc import AsyncIterator

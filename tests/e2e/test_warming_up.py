@@ -1,4 +1,4 @@
-"""While the index opens, the real process is up, says that it is warming up, and answers as soon as it can."""
+"""While the index opens, the real process says that it is starting, and answers as soon as it can."""
 
 import asyncio
 import fcntl
@@ -45,14 +45,14 @@ def filled(tmp_path: Path) -> Iterator[Path]:
 
 @contextmanager
 def held(home: Path) -> Iterator[None]:
-    """The embedded index as another process that holds it and does not serve it yet."""
+    """Hold the embedded index in another process that does not serve it yet."""
     with (home / "milvus.db.holder").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def told(slack: FakeSlack, question: Message) -> str:
-    """What stands in the steps of the answer that is being written."""
+    """Return the steps of the answer in progress."""
     return " ".join(str(step) for answer in slack.answers_to(question) for step in answer.tasks.values())
 
 

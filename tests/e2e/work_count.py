@@ -1,4 +1,4 @@
-"""How many deliveries are being worked on, so that a test lets leases run out only where nobody holds one at work."""
+"""A count of deliveries in progress, so that a test lets leases expire only when none is in progress."""
 
 import asyncio
 from collections.abc import Iterator

@@ -91,7 +91,7 @@ async def test_a_backup_made_while_serving_answers_the_same_in_an_empty_home(
         assert (await restored.memory.recall(ThreadKey("console", "", "terminal", "trip"))).total == 2
         assert await restored.inbox.count_waiting() == 0  # what waited then was answered since, or asked again
         assert (await restored.audit.recent(1))[0].action == "kb ingest"
-    with pytest.raises(ConfigurationError, match="already data in here"):
+    with pytest.raises(ConfigurationError, match="already data here"):
         await run(keeping._restore(tmp_path / "backup"))
 
 
@@ -116,5 +116,5 @@ async def test_a_backup_that_was_cut_short_or_damaged_is_refused(run: Run, tmp_p
 async def test_a_backup_in_the_data_directory_itself_is_refused(run: Run, tmp_path: Path) -> None:
     (tmp_path / "way in").symlink_to(tmp_path / "home")
     for folder in ("home/backup", "home", "way in/backup"):
-        with pytest.raises(ConfigurationError, match="with which it would be lost"):
+        with pytest.raises(ConfigurationError, match="would be lost with it"):
             await run(keeping._backup(Path(folder)))

@@ -79,7 +79,7 @@ async def test_a_thread_goes_on_after_a_new_one_was_begun_elsewhere(dialogue: Di
 
 
 async def test_why_is_told_and_not_searched(dialogue: Dialogue) -> None:
-    assert "no answer here yet" in await dialogue.say("/why")
+    assert "no answer to explain yet" in await dialogue.say("/why")
     await dialogue.say("How long are driver positions kept?")
     told = await dialogue.say("why?")
     assert "I searched" in told

@@ -1,4 +1,4 @@
-"""Stores that were cut short: each loss is noticed before the first answer, and made good or named with a remedy."""
+"""Truncated stores: each loss is detected before the first answer, and repaired or reported with a remedy."""
 
 import asyncio
 import hashlib
@@ -81,7 +81,7 @@ async def test_what_a_cut_memory_file_lost_is_made_again_and_closed_to_all_but_a
 async def test_an_empty_redis_is_refused_until_repair_restores_it_and_closes_all(home: Path, history: History) -> None:
     truncate(home / AOF, 0)
     async with open_catalog(settings_of(home)) as opened:
-        with pytest.raises(StoreUnavailable, match=r"Redis has lost what it knew\. .* or footnote kb repair restores"):
+        with pytest.raises(StoreUnavailable, match=r"Redis has lost data\. .* or footnote kb repair restores"):
             await opened.catalog.bases()
         await opened.lost_changes.restore()
         await _holds(opened, history)

@@ -81,4 +81,4 @@ def test_reports_an_answer_reader_that_cannot_be_loaded_in_one_line(tmp_path: Pa
     assert (check.name, check.health) == ("answer reader", Health.NOTE)
     assert check.detail.startswith("not available, answers do without:")
     assert "\n" not in check.detail
-    assert "install Footnote again" in check.remedy
+    assert "Install Footnote" in check.remedy

@@ -138,8 +138,11 @@ async def test_a_server_that_hangs_is_away_too(valkey: EmbeddedValkey, client: R
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (("CONFIG", "SET", "maxmemory", "1"), "Redis is full and takes no writes. Raise its maxmemory"),
-        (("REPLICAOF", "127.0.0.1", "1"), "This Redis is a replica and takes no writes. Name its primary"),
+        (("CONFIG", "SET", "maxmemory", "1"), "Redis is full and accepts no writes. Raise maxmemory"),
+        (
+            ("REPLICAOF", "127.0.0.1", "1"),
+            "This Redis is a replica and accepts no writes. Set REDIS_URL to its primary",
+        ),
     ],
 )
 async def test_a_server_that_takes_no_writes_says_what_to_do(
@@ -160,7 +163,7 @@ async def test_one_without_tls_that_is_asked_with_it_lets_tls_be_looked_at(clien
         port = int(probing.getsockname()[1])
     await client.config_set("port", port)
     async with aclosing(connect(f"rediss://127.0.0.1:{port}/0")) as wrong:
-        with pytest.raises(StoreUnavailable, match="rediss:// only where it speaks TLS"):
+        with pytest.raises(StoreUnavailable, match="rediss:// only if Redis uses TLS"):
             await probe(wrong)
     async with aclosing(connect(f"redis://127.0.0.1:{port}/0")) as right:
         await probe(right)

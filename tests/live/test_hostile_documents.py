@@ -1,4 +1,4 @@
-"""Hostile documents of every kind at a running page: nothing that a model copies of them is live at /v1 or over MCP."""
+"""Hostile documents of every kind: nothing that a model copies from them is active at /v1 or over MCP."""
 
 import asyncio
 import csv

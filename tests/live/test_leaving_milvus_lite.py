@@ -1,4 +1,4 @@
-"""The way out of Milvus Lite: a backup brings documents and their vectors to another index, and nothing is encoded."""
+"""Leaving Milvus Lite: a backup moves documents and vectors to another index without encoding them."""
 
 import json
 from collections.abc import AsyncIterator, Sequence

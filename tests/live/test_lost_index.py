@@ -1,4 +1,4 @@
-"""An index that is gone, another one, or a damaged one, at the terminal: it is said, and filled again."""
+"""A missing, foreign or damaged index, in the terminal: it is reported and can be filled again."""
 
 import shutil
 from collections.abc import Callable, Coroutine
@@ -87,11 +87,11 @@ async def test_an_unreadable_index_file_names_its_remedy_which_works(run: Run, t
     whole = file.read_bytes()
     with file.open("r+b") as half:
         half.truncate(len(whole) // 2)
-    with pytest.raises(StoreUnavailable, match=r"milvus\.db is damaged\. Move it away: footnote kb repair"):
+    with pytest.raises(StoreUnavailable, match=r"milvus\.db is damaged\. Move it away. Then footnote kb repair"):
         await run(_ask())
     file.write_bytes(whole[: len(whole) // 2] + b"\xff" * 40_000 + whole[len(whole) // 2 + 40_000 :])
     code, out = await run(doctor.examine(as_json=False, seconds=120))  # Milvus Lite may open it, with some rows missing
-    assert (code, " is damaged" in out, "Move it away: footnote kb repair" in out) == (1, True, True)
+    assert (code, " is damaged" in out, "Move it away. Then footnote kb repair" in out) == (1, True, True)
     file.rename(tmp_path / "aside.db")
     assert (await run(_repair()))[0] == 0
     assert "at nine" in (await run(_ask()))[1]
@@ -101,12 +101,12 @@ async def test_a_redis_that_came_back_empty_is_refused_and_repair_restores_it(ru
     Path("ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine from the north pier.")
     assert (await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False)))[0] == 0
     shutil.rmtree(tmp_path / "home" / "valkey")
-    with pytest.raises(StoreUnavailable, match=r"Redis has lost what it knew. Restore Redis's data, or footnote"):
+    with pytest.raises(StoreUnavailable, match=r"Redis has lost data. Restore Redis's data, or footnote"):
         await run(_ask())
-    with pytest.raises(StoreUnavailable, match=r"Redis has lost what it knew"):  # an ingest would hide the loss
+    with pytest.raises(StoreUnavailable, match=r"Redis has lost data"):  # an ingest would hide the loss
         await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False))
     code, out = await run(doctor.examine(as_json=False, seconds=120))
-    assert (code, "Redis has lost what it knew" in out) == (1, True)
+    assert (code, "Redis has lost data" in out) == (1, True)
     code, out = await run(_repair())
     assert (code, "1 document restored. Only admins can read default" in out) == (0, True)
     assert "at nine" in (await run(_ask()))[1]
@@ -122,7 +122,7 @@ async def test_without_a_ledger_an_empty_redis_is_a_failure_and_not_an_answer(ru
     assert (await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False)))[0] == 0
     for store in ("valkey", "ledger"):
         shutil.rmtree(tmp_path / "home" / store)
-    with pytest.raises(StoreUnavailable, match=r"Redis has lost what it knew. Restore Redis's data, or footnote"):
+    with pytest.raises(StoreUnavailable, match=r"Redis has lost data. Restore Redis's data, or footnote"):
         await run(_ask())
     code, out = await run(doctor.examine(as_json=False, seconds=120))
     assert (code, "of which the catalog knows none" in out) == (1, True)

@@ -1,4 +1,4 @@
-"""A home in a container that is made again, copied to another place, or restored: the same folder doubles nothing."""
+"""A recreated, copied or restored home: ingesting the same folder creates no duplicates."""
 
 import asyncio
 import json

@@ -12,12 +12,13 @@ ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
 
 SAID = {
-    "forget --person slack:T1/U1": "No question of slack:T1/U1 is kept. An id is written as slack:T1/U1, "
-    "a workspace and a member of it.",
+    "forget --person slack:T1/U1": (
+        "No question of slack:T1/U1 is stored. An id looks like slack:T1/U1: a workspace and its member."
+    ),
     "forget --thread yesterday": "There is no thread yesterday.",
     "trace 596002ff5ee946a6": "There is no trace 596002ff5ee946a6. Traces are kept for 14 days.",
-    "kb grant handbook everyone": "There is no knowledge base called “handbook” here; there is: none yet.",
-    "token list": "There is no token yet. footnote token create makes one.",
+    "kb grant handbook everyone": "There is no knowledge base called “handbook” here. Available: none yet.",
+    "token list": "There are no tokens yet. Create one with footnote token create.",
 }
 
 

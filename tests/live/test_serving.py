@@ -1,4 +1,4 @@
-"""What a process does when it begins to serve, once everything is open, or where that fails."""
+"""The start of serving: after everything is open, or if opening fails."""
 
 import asyncio
 import gc

@@ -1,6 +1,6 @@
-"""What Footnote itself suggests to ask, it can answer: every prompt of the manifest, Home, demo, setup and documents.
+"""Footnote can answer every question that it suggests: in the manifest, Home, demo, setup and documents.
 
-A prompt that is added without a line here fails, so that nobody suggests what nobody has tried.
+A new prompt that is not listed here fails.
 """
 
 import json

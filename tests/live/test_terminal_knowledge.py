@@ -62,7 +62,7 @@ async def test_a_base_is_filled_looked_at_emptied_and_filled_again(
     code, out = await run(knowledge._ingest(["ferry.md", "folder", "more.zip", link], "voyage", 0, as_json=False))
     assert code == 1
     assert "3 added" in out
-    assert f"{link}: This host must not be fetched from" in out
+    assert f"{link}: This host is not allowed" in out
     code, out = await run(_kb(KbVerb.LIST))
     assert (code, out.count("•")) == (0, 3)
     code, out = await run(_kb(KbVerb.SHOW, target="more.zip"))
@@ -74,7 +74,7 @@ async def test_a_base_is_filled_looked_at_emptied_and_filled_again(
     assert "in “voyage”." in (await run(_kb(KbVerb.RESTORE, target="ferry")))[1]
     assert (await run(_kb(KbVerb.REFRESH)))[0] == 1
     code, out = await run(_kb(KbVerb.REMOVE, yes=False))
-    assert (code, "Say so with --yes." in out) == (1, True)
+    assert (code, "Confirm with --yes." in out) == (1, True)
     assert await footnote.index.count(Scope(frozenset({"voyage"}))) == 4
     code, out = await run(_kb(KbVerb.REMOVE))
     assert (code, "3 removed" in out) == (0, True)
@@ -94,7 +94,7 @@ async def test_the_short_commands_bring_in_find_and_take_out(
     assert "maps until six" in (await run(documents._search("maps", 5, "harbour", None, as_json=False)))[1]
     assert "maps until six" in (await run(documents._show("kiosk", "harbour", as_json=False)))[1]
     code, out = await run(documents._remove("kiosk", "harbour", yes=False, as_json=False))
-    assert (code, "Say so with --yes." in out) == (1, True)
+    assert (code, "Confirm with --yes." in out) == (1, True)
     assert "Removed “" in (await run(documents._remove("kiosk", "harbour", yes=True, as_json=False)))[1]
 
 
@@ -119,10 +119,10 @@ async def test_a_file_that_is_gone_from_its_folder_is_named_at_the_next_ingest(
     for name in ("crane", "winch"):
         Path("quay", f"{name}.md").write_text(f"# {name.title()}\n\nThe {name} is oiled on Fridays.")
     code, out = await run(documents.ingest_paths([Path("quay")], "dock"))
-    assert (code, "not in it now" in out) == (0, False)
+    assert (code, "No longer in this folder" in out) == (0, False)
     Path("quay", "winch.md").unlink()
     code, out = await run(documents.ingest_paths([Path("quay")], "DOCK"))
     assert code == 0
-    assert "Indexed from this folder, and not in it now: 1 document." in out
+    assert "No longer in this folder, but still indexed: 1 document." in out
     assert "quay/winch.md" in out
     assert "quay/crane.md" not in out

@@ -91,7 +91,7 @@ async def test_two_processes_upgrade_one_home_with_one_backup(old_home: Path) ->
 
 async def test_data_stays_the_old_versions_where_no_backup_can_be_made(old_home: Path, tmp_path: Path) -> None:
     (old_home / "backups").write_text("not a folder")
-    with pytest.raises(ConfigurationError, match=r"not backed up before the upgrade.*footnote backup"):
+    with pytest.raises(ConfigurationError, match=r"could not be backed up before the upgrade.*footnote backup"):
         async with open_footnote(settings_for(old_home), models=False):
             pass
     async with open_footnote(settings_for(old_home), models=False, upgrade=False) as footnote:

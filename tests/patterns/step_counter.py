@@ -1,4 +1,4 @@
-"""A backtracking matcher that counts its steps: how much work a pattern makes, told without a clock.
+"""A backtracking matcher that counts its steps, to measure a pattern's work without a clock.
 
 It walks the tree that the standard library parses a pattern into, in the order in which ``re`` tries things: greedy
 before lazy, the left of a branch before the right, the next start where a search fails. It leaves out what ``re`` does

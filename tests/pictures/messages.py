@@ -1,4 +1,4 @@
-"""What people see of Footnote: the real process on the sample documents, and the very payloads that it posts.
+"""Messages for pictures: the payloads that the real process posts for the sample documents.
 
 The platforms are the fakes; everything else is what ``footnote serve`` is without a model.
 """

@@ -1,4 +1,4 @@
-"""Every statement of ours but the BM25 leg on a real Milvus server, and what Milvus Lite cannot show."""
+"""Every request except BM25 on a real Milvus server, and behaviour that Milvus Lite cannot show."""
 
 import time
 import uuid

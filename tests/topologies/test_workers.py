@@ -1,4 +1,4 @@
-"""Several processes, one of which is killed: all is answered once and in order, and nobody waits for a crowd."""
+"""Several processes, one of which is killed: everything is answered once and in order, and people take turns."""
 
 import asyncio
 from collections.abc import Iterator
@@ -125,5 +125,5 @@ async def test_stores_that_are_away_at_the_start_are_waited_for_and_a_refusal_is
                 assert waiting.returncode is None, shared.log("early")
                 await asyncio.sleep(0.1)
             assert await refused.wait() != 0
-        assert (await shared.readiness("early") or {})["redis"].startswith("Redis does not answer.")
-        assert "Redis refuses our credentials. Check REDIS_URL." in shared.log("refused")
+        assert (await shared.readiness("early") or {})["redis"].startswith("Redis does not respond.")
+        assert "Redis rejected the credentials. Check REDIS_URL." in shared.log("refused")

@@ -34,7 +34,7 @@ class TokenRefused(PlatformUnavailable):
     """Discord refuses the bot's token. Nothing can be shown until there is a new one."""
 
     def __init__(self) -> None:
-        super().__init__("Discord refuses DISCORD_BOT_TOKEN.", remedy=RESET_REMEDY)
+        super().__init__("Discord rejected DISCORD_BOT_TOKEN.", remedy=RESET_REMEDY)
 
 
 @asynccontextmanager
@@ -62,7 +62,7 @@ async def api_call(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[N
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         # The library parses answers inside its calls. The answer was cut off or not in its documented form.
         log.exception("discord_misunderstood", doing=doing)
-        raise PlatformUnavailable(f"Discord's answer makes no sense ({doing}).") from error
+        raise PlatformUnavailable(f"Discord sent an unexpected reply ({doing}).") from error
 
 
 async def find(doing: str, seconds: float, asking: Awaitable[Found]) -> Found | None:
@@ -81,7 +81,7 @@ async def find(doing: str, seconds: float, asking: Awaitable[Found]) -> Found | 
 
 def _translate(error: discord.HTTPException, doing: str) -> FootnoteError:
     if not error.response.headers.get("Content-Type", "").startswith("application/json"):
-        return PlatformUnavailable(f"Discord does not answer ({doing}): something else does, with {error.status}.")
+        return PlatformUnavailable(f"Something between Footnote and Discord replied with {error.status} ({doing}).")
     if error.status == 401 and error.code != INVALID_TOKEN:
         return TokenRefused()
     if error.status == 429 or error.status >= 500 or error.code in NOT_NOW:
@@ -91,13 +91,13 @@ def _translate(error: discord.HTTPException, doing: str) -> FootnoteError:
     if isinstance(error, discord.Forbidden):
         return Denied(f"Discord does not let me {doing}.", remedy=remedy_for(error))
     log.warning("discord_refused", doing=doing, status=error.status, code=error.code, text=error.text[:500])
-    return RequestRefused(f"I could not {doing}: Discord refuses it. My log says why.")
+    return RequestRefused(f"I could not {doing}, because Discord refused it. My log says why.")
 
 
 def remedy_for(error: discord.Forbidden) -> str:
     """Return what an admin can do about a refusal."""
     if error.code == MISSING_ACCESS:
-        return "An admin can let me in: give my role View Channel there."
+        return "An admin can give my role View Channel there."
     if error.code == CANNOT_WRITE_TO_PERSON:
         return "Allow direct messages from members of this server, and ask again."
     return (

@@ -95,7 +95,7 @@ class ApiResponses:
             self._paused_until = time.monotonic() + seconds
         if everything or seconds > LONGEST_WAIT:
             response.close()
-            raise LimitedForLong(f"Discord limits us for {seconds:.0f} seconds.")
+            raise LimitedForLong(f"Discord's rate limit is reached for {seconds:.0f} seconds.")
 
 
 def _is_api(url: str) -> bool:
@@ -126,7 +126,7 @@ async def download(address: str, limit: int, seconds: float) -> bytes:
     """
     name = file_name(address)
     if not _is_discord(address):
-        raise FetchRefused(f"{name} is not kept by Discord.", remedy=ATTACH_AGAIN)
+        raise FetchRefused(f"{name} is not stored by Discord.", remedy=ATTACH_AGAIN)
     try:
         async with (
             asyncio.timeout(seconds),
@@ -134,14 +134,14 @@ async def download(address: str, limit: int, seconds: float) -> bytes:
             session.get(address, allow_redirects=False) as answer,
         ):
             if answer.status == 429 or answer.status >= 500:
-                raise PlatformUnavailable(f"Discord does not answer (download {name}).")
+                raise PlatformUnavailable(f"Discord does not respond (download {name}).")
             if answer.status != 200:  # addresses expire after a day
                 raise FetchRefused(f"{name} was deleted.", remedy=ATTACH_AGAIN)
             data = bytearray()
             while len(data) <= limit and (more := await answer.content.read(limit + 1 - len(data))):
                 data += more
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        raise PlatformUnavailable(f"Discord does not answer (download {name}).") from error
+        raise PlatformUnavailable(f"Discord does not respond (download {name}).") from error
     if len(data) > limit:
         raise DocumentRejected(f"{name} is larger than {limit // 2**20} MB.")
     return bytes(data)

@@ -26,7 +26,7 @@ def user_id(person: Person) -> int:
     """Return a person's Discord id. Raises ValueError for a person of another platform."""
     principal = Principal.parse(person.id)
     if (principal.platform, principal.kind) != (PLATFORM, PrincipalKind.USER):
-        raise ValueError(f"{person.id} is nobody on Discord.")
+        raise ValueError(f"{person.id} is not a Discord user.")
     return int(principal.id)
 
 

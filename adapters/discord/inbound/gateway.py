@@ -146,11 +146,11 @@ async def log_in(client: discord.Client, token: str, seconds: float = LOGIN_SECO
             await client.login(token)
     except discord.LoginFailure:
         raise ConfigurationError(
-            "Discord refuses DISCORD_BOT_TOKEN.",
+            "Discord rejected DISCORD_BOT_TOKEN.",
             remedy=RESET_REMEDY,
         ) from None
     except FootnoteError as error:
         why = error.__cause__
         what = why.status if isinstance(why, discord.HTTPException) else type(why).__name__
-        remedy = "Check the network and its name service, and DISCORD_API_URL if it is set."
-        raise PlatformUnavailable(f"Discord at {host()} does not answer ({what}).", remedy=remedy) from error
+        remedy = "Check the network, DNS, and DISCORD_API_URL if it is set."
+        raise PlatformUnavailable(f"Discord at {host()} does not respond ({what}).", remedy=remedy) from error

@@ -150,11 +150,11 @@ class GatewayConnection:
             await self._stay_connected(client)
         except discord.PrivilegedIntentsRequired:
             if not self._content:
-                raise ConfigurationError("Discord refuses our intents.", remedy=NO_CONTENT_REMEDY) from None
+                raise ConfigurationError("Discord rejected the bot's intents.", remedy=NO_CONTENT_REMEDY) from None
             self._give_up_content()
         except discord.ConnectionClosed as error:
             if error.code == BAD_TOKEN:
-                raise ConfigurationError("Discord refuses DISCORD_BOT_TOKEN.", remedy=RESET_REMEDY) from None
+                raise ConfigurationError("Discord rejected DISCORD_BOT_TOKEN.", remedy=RESET_REMEDY) from None
             remedy = "footnote doctor shows what is missing."
             raise ConfigurationError(f"Discord closed the connection ({error.code}).", remedy=remedy) from None
         return None

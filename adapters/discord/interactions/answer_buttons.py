@@ -258,7 +258,7 @@ class AnswerButtons:
     async def _call_role(self, interaction: Interaction, shown: AnsweredTrace, turn: Turn, role: int) -> None:
         assert interaction.channel_id is not None
         link = interaction.message.jump_url if interaction.message is not None else ""
-        text = f"{clip(interaction.user.display_name, 60)} would like a person to look at this:"
+        text = f"{clip(interaction.user.display_name, 60)} would like a person to look at this answer:"
         spot = Spot(interaction.channel_id, interaction.guild_id)
         key = nonce(str(shown.thread), shown.subject, f"handoff-{turn.trace_id}")
         heard = self._app.user_actions.person_answers is not None and isinstance(interaction.channel, Thread)

@@ -44,9 +44,9 @@ from core.service.channel_settings import AnswerVisibility, answer_visibility
 LOOK_SECONDS = 1.0
 MOST_NAMED = 10  # people in one question
 WHERE = {
-    ReplyMode.POST: "I will answer that here.",
-    ReplyMode.REPLY: "I will answer that in reply to it.",
-    ReplyMode.START: "I will answer that in a thread on it.",
+    ReplyMode.POST: "I will answer here.",
+    ReplyMode.REPLY: "I will answer in a reply to that message.",
+    ReplyMode.START: "I will answer in a thread on that message.",
 }
 NOTHING_TO_ANSWER = "There is nothing in that message to answer."
 
@@ -162,8 +162,8 @@ class AskCommands:
             if base.name.casefold() == wanted:
                 return (base.name,)
         raise NotFound(
-            f"There is no knowledge base called “{escape(clip(name.strip(), 60))}” that everybody here may read.",
-            remedy="Ask without naming one, or for your eyes only.",
+            f"There is no knowledge base called “{escape(clip(name.strip(), 60))}” that everyone here can read.",
+            remedy="Ask without naming a knowledge base, or choose a private answer.",
         )
 
     async def _complete_base(self, interaction: Interaction, typed: str) -> list[app_commands.Choice[str]]:

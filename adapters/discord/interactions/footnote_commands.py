@@ -26,8 +26,8 @@ from core.service.actions.wording import THIS_THREAD, ThreadForgotten, explanati
 from core.service.help import HELP
 from core.service.kb.text_spans import Line, code, plain, strong
 
-NOT_ANSWERED = "There is no answer of mine here that I can explain."
-NOT_A_THREAD = "Use this in a thread that I am in, or in a direct message to me."
+NOT_ANSWERED = "I have not answered anything here that I can explain."
+NOT_A_THREAD = "Use this in a thread where I answered, or in a direct message to me."
 COMMANDS_HELP: Line = (
     code("/ask"),
     plain(" asks from anywhere, privately if you like. In any message's menu, under "),

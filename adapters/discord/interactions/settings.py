@@ -57,9 +57,9 @@ from core.service.channel_settings import (
     THRESHOLD_LABELS,
 )
 
-NO_THRESHOLD = f"That is not a number from {LEAST_CONFIDENCE:g} to 1, like 0.85."
+NO_THRESHOLD = f"Enter a number from {LEAST_CONFIDENCE:g} to 1, like 0.85."
 
-NO_LIMITS = "Those are not three numbers from 0, like 20, 200, 5."
+NO_LIMITS = "Enter three numbers, like 20, 200, 5. 0 means no limit."
 
 
 class ChannelSettingsMenus:

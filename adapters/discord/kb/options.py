@@ -168,7 +168,7 @@ def _with_readers(kb: KbGroup, verb: KbVerb) -> Callable[..., Any]:
         channel="Whoever can read this channel",
         role="Whoever has this role",
         person="One person",
-        principal="Any other, as I write them, or “everyone”",
+        principal="Any other reader, in the form shown in lists, or “everyone”",
     )
     @app_commands.rename(knowledge="kb")
     async def run(

@@ -170,7 +170,7 @@ async def read_again(client: discord.Client, source: str) -> Conversation:
             read = [one async for one in place.history(limit=MOST_MESSAGES, oldest_first=True, **period)]
             day = _outside_threads(client, place, read)
             if not day:
-                raise ConversationGone("Nothing that people wrote on that day is left.")
+                raise ConversationGone("All messages of that day were deleted.")
             conversation = _conversation(client, reference, f"#{place.name}, {key}", day)
             return _if_any(conversation)
     return _if_any(await conversation_of(client, reference, fallback=message))

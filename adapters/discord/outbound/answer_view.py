@@ -142,7 +142,8 @@ class DiscordSurface:
 
 MANNERS = Manners(edit_seconds=1.2, opening=(1.0,), editing=(1.0, 3.0, 8.0), posting=(2.0, 5.0, 15.0, 30.0))
 NOT_DIRECTLY = (
-    "I answer directly here, and cannot write to you. Allow direct messages from members of this server, and ask again."
+    "Answers in this channel go to you directly, but I cannot send you a direct message. Allow direct messages from"
+    " members of this server, and ask again."
 )
 
 

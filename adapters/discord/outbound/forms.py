@@ -219,7 +219,7 @@ def setting_form(kind: FormKind, place_id: str, policy: AnswerPolicy) -> Sanitiz
             label, longest = INSTRUCTIONS_LABEL, LONGEST_INSTRUCTIONS
             return _text_form("Instructions", form, label, longest, description=hint, required=False, now=now)
     label, typed = "Answers a person, answers here, money here", ", ".join(typed_limits(astuple(policy.limits)))
-    hint = "A day, as three numbers; 0: no limit. Money is for the model."
+    hint = "Per day: answers per person, answers here, model cost. 0: no limit"
     return _text_form("Limits of a day", form, label, 40, description=hint, example="20, 200, 5", now=typed)
 
 

@@ -278,4 +278,7 @@ class DiscordRenderer:
 
 
 def _notices(work: Work, place: AnswerPlace) -> list[str]:
-    return [*work.notices, *([f"I could not answer where you asked. {place.because}"] if place.because else [])]
+    return [
+        *work.notices,
+        *([f"I could not answer in the place where you asked. {place.because}"] if place.because else []),
+    ]

@@ -96,7 +96,7 @@ class DiscordOffers:
         async with api_call("look at that thread"):
             found = await self._app.client().fetch_channel(place)
         if isinstance(found, discord.Thread) and found.is_private():
-            raise Denied("What is said in a private thread is not kept.")
+            raise Denied("Private threads are not stored.")
 
 
 async def answer_link(app: DiscordApplication, shown: AnsweredTrace) -> str:
@@ -170,7 +170,7 @@ class DiscordAnnouncements:
         await self._app.connected()
         audience = await self._app.channel_access.audience_of_channel(channel)
         if not audience.principals:
-            raise NotFound("I know no such channel.", remedy="Write it as discord:channel:SERVER/CHANNEL.")
+            raise NotFound("I cannot find that channel.", remedy="Write it as discord:channel:SERVER/CHANNEL.")
         return audience
 
     async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:

@@ -40,7 +40,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
     markdown = _assemble([*pieces[:at], *above, *pieces[at:], *_notes(document, walk), *below])
     if not markdown.strip():
         pictured = any(relation.reltype.endswith("/image") for relation in document.part.rels.values())
-        remedy = "It holds only pictures; run text recognition (OCR) on them." if pictured else None
+        remedy = "It contains only pictures. Run text recognition (OCR) on them." if pictured else None
         raise NoText("This document has no text.", remedy=remedy)
     # Without properties, python-docx invents some that are dated now.
     kinds = [relation.reltype for relation in document.part.package.rels.values()]

@@ -45,7 +45,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
     markdown = main_markdown(page)
     if not markdown:
         raise DocumentRejected(
-            "This page has no readable text; pages that are drawn by scripts arrive empty.",
+            "This page has no text. Perhaps a script loads its text.",
             remedy="Save or export the page as text or PDF and add that.",
         )
     heading = _only_heading(markdown)

@@ -82,8 +82,8 @@ def read_lines(name: str, data: bytes) -> ParsedDocument:
     if pieces:
         blocks.append(_together(pieces))
     if not blocks or len(broken) > len(blocks) * 50:
-        raise DocumentRejected("None of its lines is JSON that could be read.")
-    notes = (f"{len(broken)} lines are no JSON, the first is line {broken[0]}",) if broken else ()
+        raise DocumentRejected("None of its lines is valid JSON.")
+    notes = (f"{len(broken)} lines are not valid JSON. The first one is line {broken[0]}",) if broken else ()
     return ParsedDocument(choose_title(name), tuple(blocks), "application/x-ndjson", notes=notes)
 
 

@@ -82,7 +82,7 @@ def _has_end(data: bytes) -> bool:
 
 
 def _cut_off() -> DocumentRejected:
-    return DocumentRejected("This PDF is cut off: its end is missing.", remedy="Fetch or export it again.")
+    return DocumentRejected("This PDF is incomplete: its end is missing.", remedy="Fetch or export it again.")
 
 
 _REASONS = {
@@ -91,7 +91,7 @@ _REASONS = {
         "Print it to a PDF and add that.",
     ),
     PageContent.DRAWING: (
-        "There is no text in this PDF: its pages are drawn, perhaps with letters as outlines.",
+        "There is no text in this PDF. Its letters may be drawn as shapes.",
         "Export it again with its text, or run text recognition (OCR) on it.",
     ),
     PageContent.DAMAGED: ("This PDF is damaged: none of its pages can be opened.", "Export it again."),
@@ -104,7 +104,7 @@ def _without_text(empty: dict[int, PageContent], *, ended: bool) -> DocumentReje
     if not ended:
         return _cut_off()
     if set(empty.values()) == {PageContent.BLANK}:
-        return NoText("There is no text in this PDF: its pages are blank.")
+        return NoText("There is no text in this PDF. Its pages are blank.")
     reason, remedy = next(said for kind, said in _REASONS.items() if kind in empty.values())
     return DocumentRejected(reason, remedy=remedy)
 

@@ -129,7 +129,7 @@ class _Reader:
 def read(name: str, data: bytes) -> ParsedDocument:
     """Return the document as Markdown."""
     if data.count(b"{") > data.count(b"}") + 1:
-        raise DocumentRejected("This RTF document is cut off: its end is missing.", remedy="Save it again.")
+        raise DocumentRejected("This RTF document is incomplete: its end is missing.", remedy="Save it again.")
     markdown, title = to_markdown(data)
     if not markdown:
         raise NoText("There is no text in this document.")

@@ -49,11 +49,11 @@ def _refuse(members: list[zipfile.ZipInfo]) -> None:
     for member in members:
         path = member.filename.replace("\\", "/")
         if path.startswith("/") or ".." in path.split("/") or path[1:2] == ":":
-            raise DocumentRejected("A path in this archive leads out of it, which no honest archive does.")
+            raise DocumentRejected("A path in this archive points outside it, so the archive may be harmful.")
         if path.lower().endswith(_ARCHIVES):
             raise _nested_archive_error(path)
         if member.external_attr >> 28 == 0xA:
-            raise DocumentRejected("This archive holds a symbolic link, which is not followed.")
+            raise DocumentRejected("This archive contains a symbolic link. Symbolic links are not read.")
 
 
 def _blocks(
@@ -93,7 +93,7 @@ def _member(path: str, data: bytes, notes: list[str], pictures: list[PicturePage
 
 def _nested_archive_error(path: str) -> DocumentRejected:
     return DocumentRejected(
-        f"There is an archive inside this archive ({path[:100]}).", remedy="Unpack it and add the files."
+        f"There is another archive inside this archive ({path[:100]}).", remedy="Unpack it and add the files."
     )
 
 

@@ -54,9 +54,7 @@ def _serve(requests: BinaryIO, answers: BinaryIO, cpu_seconds: int, output_bytes
         page = PageWanted.of(header)
         answer = frame(*answer_for(str(header["name"]), data, task, page))
         if len(answer) > output_bytes:
-            answer = frame(
-                {"rejected": f"Its text is over {output_bytes:,} bytes, more than is indexed from one file."}
-            )
+            answer = frame({"rejected": f"Its text is over {output_bytes:,} bytes, which is too much for one file."})
         answers.write(answer)
         answers.flush()
         data = data if page.number is not None else b""
@@ -99,12 +97,12 @@ def answer_for(name: str, data: bytes, task: str = "parse", page: PageWanted = W
         empty = isinstance(rejected, NoText)
         return [{"rejected": Exception.__str__(rejected), "remedy": rejected.remedy, "without_text": empty}]
     except MemoryError:
-        return [{"rejected": "Reading it needs more memory than one file may use.", "fatal": True}]
+        return [{"rejected": "Reading it needs too much memory.", "fatal": True}]
     except RecursionError:
         return [{"rejected": "It is nested too deeply to be read.", "fatal": True}]
     except Exception as error:  # noqa: BLE001 - the parsers' outer edge: any failure is this file's fault
         if "memory" in str(error).lower():  # lxml and pdfium report a failed allocation in their own words
-            return [{"rejected": "Reading it needs more memory than one file may use.", "fatal": True}]
+            return [{"rejected": "Reading it needs too much memory.", "fatal": True}]
         return [{"rejected": f"It is damaged and cannot be read ({type(error).__name__}).", "fatal": True}]
 
 

@@ -144,8 +144,8 @@ class Sandbox:
         """Return a worker's answer about a file. Raises DocumentRejected."""
         if len(data) > self._limits.input_bytes:
             raise DocumentRejected(
-                f"It is larger than {self._limits.input_bytes // MB} MB, more than is read from one file.",
-                remedy="Split it and add the parts.",
+                f"It is larger than {self._limits.input_bytes // MB} MB, which is too much for one file.",
+                remedy="Split it, and add the parts.",
             )
         async with self._worker() as worker:
             return await self._ask(worker, name, data, page)
@@ -158,7 +158,7 @@ class Sandbox:
                 return await worker.ask(name, content, self._limits.output_bytes, page)
         except TimeoutError:
             raise DocumentRejected(
-                f"Reading it took longer than {self._limits.seconds:g} seconds.", remedy="Split it and add the parts."
+                f"Reading it took longer than {self._limits.seconds:g} seconds.", remedy="Split it, and add the parts."
             ) from None
         except (EOFError, ConnectionError, asyncio.IncompleteReadError):
             raise await self._death(worker) from None
@@ -187,10 +187,9 @@ class Sandbox:
             return DocumentRejected(f"Reading it took more than {self._limits.cpu_seconds} seconds of processor time.")
         if code in (-signal.SIGABRT, -signal.SIGTRAP):  # pdfium and malloc end like this when they run out of memory
             return DocumentRejected(
-                "It made the parser give up: it is damaged, or "
-                f"needs more than {self._limits.memory // MB} MB of memory."
+                f"The parser gave up. The file is damaged, or needs more than {self._limits.memory // MB} MB of memory."
             )
-        return DocumentRejected("It made the parser crash, so it is damaged or made to do harm.")
+        return DocumentRejected("It crashed the parser. It is damaged, or made to do harm.")
 
 
 class _Worker:
@@ -236,7 +235,7 @@ class _Worker:
         await self._send(name, content, page)
         (size,) = LENGTH.unpack(await self._process.stdout.readexactly(LENGTH.size))
         if size > output_bytes + MB:
-            raise DocumentRejected("The parser gave no usable answer for this file.")
+            raise DocumentRejected("The parser returned no usable result for this file.")
         body = await self._process.stdout.readexactly(size)
         self.healthy = b'"fatal": true' not in body[-64:]
         return body

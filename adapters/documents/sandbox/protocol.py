@@ -120,7 +120,7 @@ def in_slices(body: bytes) -> Iterator[ParsedDocument | None]:
             uncomputed=int(head["uncomputed"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise DocumentRejected("The parser gave no usable answer for this file.") from error
+        raise DocumentRejected("The parser returned no usable result for this file.") from error
 
 
 def _lines(body: bytes) -> Iterator[bytes]:

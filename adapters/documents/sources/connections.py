@@ -59,7 +59,7 @@ def why_not_allowed(address: str, allowed: Iterable[str]) -> str | None:
     if any(_is_below(address, beginning) for beginning in beginnings):
         return None
     known = ", ".join(sorted(beginnings)) or "none"
-    return f"This place is not among those that may be read here ({known}); SOURCE_ADDRESSES names them."
+    return f"This address is not allowed here ({known}). SOURCE_ADDRESSES lists the allowed ones."
 
 
 def _is_below(address: str, beginning: str) -> bool:
@@ -109,7 +109,10 @@ def require_drivers(names: frozenset[str]) -> frozenset[str]:
         if one in _UNFIT or one in PORTS or not re.fullmatch(r"[a-z][a-z0-9+.-]*", one):
             raise ConfigurationError(
                 f"SOURCE_DRIVERS cannot name {one[:40]}.",
-                remedy="It names drivers of one service each, such as hf or dropbox; no chained and no local ones.",
+                remedy=(
+                    "Use drivers of a single remote service, such as hf or dropbox. Chained and local drivers are"
+                    " not allowed."
+                ),
             )
     return names
 
@@ -211,7 +214,8 @@ def _host_keys() -> Any:
                 return
             if known.lookup(hostname) is not None:
                 raise FetchRefused(
-                    f"The server shows another key than known_hosts has of {hostname}: it may not be who it says.",
+                    f"The server's key differs from the one in known_hosts for {hostname}. It may be a different"
+                    " server.",
                     remedy="If the server was reinstalled, replace its line in known_hosts.",
                 )
             if strict:

@@ -100,14 +100,18 @@ class FsspecFileStores:
         except FetchRefused:
             raise
         except TimeoutError as error:
-            raise FetchRefused(f"{scheme}:// did not answer within {SECONDS:g} seconds.") from error
+            raise FetchRefused(f"{scheme}:// did not respond within {SECONDS:g} seconds.") from error
         except FileNotFoundError as error:
             raise PageGone("There is nothing at this address.") from error
         except ImportError as error:
             how = PACKAGES.get(scheme, "install its fsspec driver")
-            raise FetchRefused(f"Addresses with {scheme}:// need a package that is not here.", remedy=how) from error
+            raise FetchRefused(
+                f"Addresses with {scheme}:// need a package that is not installed.", remedy=how
+            ) from error
         except PermissionError as error:
-            raise FetchRefused("The server does not let us read this.", remedy=_CREDENTIALS) from error
+            raise FetchRefused(
+                "The server does not give Footnote permission to read this.", remedy=_CREDENTIALS
+            ) from error
         except Exception as error:  # drivers raise many kinds of errors, and their texts may contain secrets
             log.warning("a source could not be read: %s %s", scheme, type(error).__name__)
             _raise_for_status(error)
@@ -117,7 +121,7 @@ class FsspecFileStores:
             ) from error
 
 
-_CREDENTIALS = "Its credentials are taken from the environment of the server."
+_CREDENTIALS = "Set its credentials in the environment of the server."
 
 
 def _raise_for_status(error: Exception) -> None:
@@ -126,11 +130,14 @@ def _raise_for_status(error: Exception) -> None:
     status, headers = getattr(response, "status_code", 0), getattr(response, "headers", {})
     if status == 429 or (status == 403 and headers.get("x-ratelimit-remaining") == "0"):
         raise FetchRefused(
-            "Its rate limit is used up. What was read stays, and the next sync reads the rest.",
-            remedy="FSSPEC_GITHUB_USERNAME and FSSPEC_GITHUB_TOKEN raise GitHub's from 60 to 5,000 an hour.",
+            "Its rate limit is reached. The next sync continues from here.",
+            remedy=(
+                "Set FSSPEC_GITHUB_USERNAME and FSSPEC_GITHUB_TOKEN to raise GitHub's limit from 60 to 5,000 calls"
+                " an hour."
+            ),
         ) from error
     if status in (401, 403):
-        raise FetchRefused("The server does not let us read this.", remedy=_CREDENTIALS) from error
+        raise FetchRefused("The server does not give Footnote permission to read this.", remedy=_CREDENTIALS) from error
 
 
 def _open(address: str, peer: Peer | None) -> tuple[Any, str]:
@@ -180,7 +187,7 @@ def _read(address: str, peer: Peer | None, version: str) -> tuple[StoredFile, by
         if version and version == file.version:
             return None
         if (info.get("size") or 0) > MAX_BYTES:
-            raise FetchRefused(f"It is larger than {MAX_BYTES // 2**20} MB, more than is read from one file.")
+            raise FetchRefused(f"It is larger than {MAX_BYTES // 2**20} MB, which is too much for one file.")
         in_url = scheme_of(address) == "github"  # the driver puts the path into a URL unescaped
         return file, system.cat_file(quote(path) if in_url else path)
     finally:

@@ -64,8 +64,8 @@ def credential_of(text: str) -> OriginCredential | None:
     found = _CREDENTIAL.fullmatch(text.strip())
     if found is None or found[2].casefold() in _NOT_CREDENTIALS:
         raise ConfigurationError(
-            "FETCH_CREDENTIAL is not an origin with a header.",
-            remedy="It looks like https://wiki.example.org Authorization: Bearer …, without a path.",
+            "FETCH_CREDENTIAL is not valid.",
+            remedy="Write it as an origin and a header, for example: https://wiki.example.org Authorization: Bearer …",
         )
     return OriginCredential(str(URL(found[1]).origin()), found[2], found[3])
 
@@ -166,7 +166,7 @@ class Fetcher:
             if isinstance(answer, FetchResult):
                 return answer
             if url.scheme == "https" and answer.scheme == "http":
-                raise FetchRefused("It leads from https to http, where anyone could change it on the way.")
+                raise FetchRefused("It redirects from https to http, which is not secure.")
             url = answer
         raise FetchRefused(f"It redirects more than {self._rules.redirects} times.")
 
@@ -187,7 +187,7 @@ class Fetcher:
                 return self._next(target.url, response.headers.get("Location"))
             if response.status not in (200, 304):
                 refusal = PageGone if response.status in _GONE else FetchRefused
-                raise refusal(f"The host answered {response.status} {response.reason or ''}".rstrip() + ".")
+                raise refusal(f"The host replied with {response.status} {response.reason or ''}".rstrip() + ".")
             data = b"" if response.status == 304 else await self._body(response)
             return _to_fetched(target.url, response, data)
 
@@ -225,18 +225,18 @@ class Fetcher:
             url = URL(text)
             host, port = url.raw_host, url.port
         except ValueError as error:
-            raise FetchRefused("This is not a link that can be fetched.") from error
+            raise FetchRefused("This link cannot be fetched.") from error
         if url.scheme not in ("http", "https"):
             raise FetchRefused("Only http and https links are fetched.")
         if not host or port is None:
-            raise FetchRefused("This link names no host.")
+            raise FetchRefused("This link has no host.")
         if url.raw_user is not None or url.raw_password is not None:
-            raise FetchRefused("This link carries a user name or password; those are never sent.")
+            raise FetchRefused("This link contains a user name or password. They are never sent.")
         return url.with_fragment(None)
 
     def _next(self, url: URL, location: str | None) -> URL:
         if not location:
-            raise FetchRefused("The host redirects without saying where to.")
+            raise FetchRefused("The host sent a redirect without an address.")
         if _ODD.search(location.strip()) or len(location) > URL_CHARS:
             raise FetchRefused("The host redirects to something that is not a link.")
         try:
@@ -250,18 +250,18 @@ class Fetcher:
         host, port = (url.raw_host or "").lower(), url.port or 0
         bare = host.rstrip(".")
         if _is_listed(bare, self._rules.deny_hosts):
-            raise FetchRefused(f"{bare} is on the list of hosts that are not fetched from.")
+            raise FetchRefused(f"{bare} is on the list of blocked hosts.")
         private = f"{bare}:{port}" in self._rules.allow_private
         if self._rules.allow_hosts and not private and not _is_listed(bare, self._rules.allow_hosts):
-            raise FetchRefused(f"{bare} is not on the list of hosts that are fetched from.")
+            raise FetchRefused(f"{bare} is not on the list of allowed hosts.")
         if not private and port not in self._rules.ports:
-            raise FetchRefused(f"Port {port} is not one that is fetched from.")
+            raise FetchRefused(f"Port {port} is not allowed.")
         if not private and (why := host_refusal(host)):
-            raise FetchRefused(f"This host must not be fetched from: {why}.")
+            raise FetchRefused(f"This host is not allowed: {why}.")
         addresses = [bare] if is_literal(bare) else await self._addresses(bare, port)
         for address in addresses:
             if not private and (why := address_refusal(address)):
-                raise FetchRefused(f"{bare} leads to an address that must not be fetched from: {why}.")
+                raise FetchRefused(f"{bare} has an address that is not allowed: {why}.")
         return Target(url, tuple(addresses))
 
     async def _addresses(self, host: str, port: int) -> list[str]:
@@ -278,7 +278,7 @@ class Fetcher:
 
         def make(info: AddressInfo) -> socket.socket:
             if str(info[4][0]) not in target.addresses or info[4][1] != target.url.port:
-                raise FetchRefused("The connection led to an address that was not checked, so it was refused.")
+                raise FetchRefused("The connection went to an unchecked address, so it was closed.")
             return self._socket_for(info)
 
         return make
@@ -364,4 +364,4 @@ def _is_listed(host: str, hosts: frozenset[str]) -> bool:
 
 def _too_large(most: int) -> FetchRefused:
     size = f"{most // 2**20} MB" if most >= 2**20 else f"{most} bytes"
-    return FetchRefused(f"It is larger than {size}, more than is fetched from one link.")
+    return FetchRefused(f"It is larger than {size}, which is too much for one link.")

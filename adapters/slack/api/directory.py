@@ -111,7 +111,7 @@ class Directory:
         return self._identity
 
     async def identity(self) -> Identity:
-        """Return our own identity. Raises RequestRefused if Slack refuses the token, and PlatformUnavailable."""
+        """Return our own identity. Raises RequestRefused if Slack rejected the token, and PlatformUnavailable."""
         if self._identity is None:
             answer = await self._web.call("auth.test")
             self._identity = Identity(

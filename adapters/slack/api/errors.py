@@ -81,9 +81,9 @@ def translate_api_error(method: str, error: SlackApiError) -> RequestRefused | S
 def translate_connection_error(method: str, url: str, error: Exception) -> OutcomeUnknown:
     """Return that ``url`` did not answer. If no connection was possible, the remedy says what to check."""
     reached = not isinstance(error, aiohttp.ClientConnectorError)
-    remedy = None if reached else "Check the network and its name service, and SLACK_API_URL if it is set."
+    remedy = None if reached else "Check the network, DNS, and SLACK_API_URL if it is set."
     host = urlsplit(url).netloc.rpartition("@")[2]
-    return OutcomeUnknown(f"Slack at {host} did not answer {method} ({type(error).__name__}).", remedy=remedy)
+    return OutcomeUnknown(f"Slack at {host} did not respond to {method} ({type(error).__name__}).", remedy=remedy)
 
 
 def reason_in_words(error: str) -> str:
@@ -111,4 +111,4 @@ def configuration_error(refusal: RequestRefused) -> ConfigurationError | None:
     if refusal.error not in _CONFIGURATION_WRONG:
         return None
     remedy = "Check SLACK_BOT_TOKEN and SLACK_APP_TOKEN; footnote doctor shows what is missing."
-    return ConfigurationError(f"Slack refuses the token ({refusal.error}).", remedy=remedy)
+    return ConfigurationError(f"Slack rejected the token ({refusal.error}).", remedy=remedy)

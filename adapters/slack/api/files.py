@@ -18,8 +18,8 @@ from core.model.incoming_events import FileReference
 
 CANVAS_TYPES = {"quip", "canvas"}
 CANVAS_MEDIA = "application/vnd.slack-docs"
-NO_SCOPE = "I may not read files here: the scope files:read is missing."
-ADD_SCOPE = "An admin adds it with the app's manifest and installs the app again."
+NO_SCOPE = "I cannot read files here, because the app lacks the scope files:read."
+ADD_SCOPE = "An admin can add it with the app's manifest and reinstall the app."
 _LINK = re.compile(HOST + r"/(?:docs/T\w+|files/[UW]\w+)/(?P<id>F[A-Z0-9]+)(?:[/?#]|$)")
 _SIGN_IN_PAGE = re.compile(rb"(?is)<title>[^<]{0,200}\bSlack\s*</title>")
 _NO_ACCESS = {"access_denied", "not_visible", "file_not_found", "file_deleted", "template_not_visible"}
@@ -122,7 +122,7 @@ def _refusal_error(refusal: RequestRefused) -> FetchRefused:
         return FetchRefused(NO_SCOPE, remedy=ADD_SCOPE)
     if refusal.error in _NO_ACCESS:
         return FetchRefused(
-            "I cannot see that file: it was deleted, or is not shared with me.",
+            "I cannot see that file. It was deleted, or it is not shared with me.",
             remedy="Share it in a channel that I am in, or attach it.",
         )
     return FetchRefused(f"Slack does not give me that file: {reason_in_words(refusal.error)}.")

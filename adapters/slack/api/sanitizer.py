@@ -53,7 +53,7 @@ class ActiveContent:
     """What may be active in a text: these links, this user group, and links to messages of the own workspace."""
 
     def __init__(self, links: frozenset[str] = frozenset(), group: str = "", workspace: str = "") -> None:
-        """Permit these. ``workspace`` is the workspace's own address from ``auth.test``."""
+        """Allow these links and mentions. ``workspace`` is the workspace's own address from ``auth.test``."""
         self.links = links
         self.group = group
         self.workspace = urlsplit(workspace).netloc

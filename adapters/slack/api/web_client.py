@@ -68,10 +68,7 @@ ONE_ATTEMPT_SECONDS = 8.0  # for ``call_once``
 MOST_QUOTED = 200  # characters of the error that a response_url returns
 PAGE = 200  # messages per request: Slack recommends no more
 API_URL = "https://slack.com/api/"
-SIGN_IN = (
-    "Slack asks me to sign in instead of giving me the file: the scope files:read is missing, "
-    "or the file is not shared with me."
-)
+SIGN_IN = "I cannot download the file. The app lacks the scope files:read, or the file is not shared with me."
 _REDIRECTS = {301, 302, 303, 307, 308}
 _ATTEMPTS = 6  # of an idempotent call
 _FIRST_PAUSE = 0.5  # seconds before the second attempt; doubles with each further one
@@ -208,7 +205,9 @@ class WebClient:
         PlatformUnavailable.
         """
         if not self._is_slack(url):
-            raise FetchRefused("The file is kept outside Slack.", remedy="Attach it here, or give its own link.")
+            raise FetchRefused(
+                "The file is stored outside Slack.", remedy="Attach it here, or send the link to the file itself."
+            )
         self._open()
         assert self._session is not None
         given = {"Authorization": f"Bearer {self._token}"}
@@ -256,7 +255,7 @@ async def _deadline(method: str, seconds: float) -> AsyncIterator[None]:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError:
-        raise OutcomeUnknown(f"Slack did not answer {method} in time.") from None
+        raise OutcomeUnknown(f"Slack did not respond to {method} in time.") from None
 
 
 def _scopes_in(headers: Mapping[str, str]) -> frozenset[str]:

@@ -109,7 +109,7 @@ class LookBack:
             ours = {str(one["id"]): None async for one in listed}
         except RequestRefused as refusal:
             if refusal.retry_after:
-                raise PlatformUnavailable("Slack rate-limits users.conversations for a long time.") from None
+                raise PlatformUnavailable("Slack's rate limit for users.conversations lasts too long.") from None
             log.warning("channels_not_listed", reason=str(refusal))
             return list(asked)
         return [*(one for one in asked if one in ours), *(one for one in ours if one not in asked)]
@@ -133,7 +133,7 @@ class LookBack:
             found, threads = await (self._replies(channel, root, silence) if root else self._channel(channel, silence))
         except RequestRefused as refusal:
             if refusal.retry_after:
-                raise PlatformUnavailable("Slack rate-limits the reading of conversations for a long time.") from None
+                raise PlatformUnavailable("Slack's rate limit for reading conversations lasts too long.") from None
             log.info("place_unreadable", place=place, reason=str(refusal))
             return [], set()
         recent = {str(one["ts"]): one for one in found if _time(one, "ts") > silence.since}

@@ -60,7 +60,7 @@ class PrincipalNames:
                 return group_principal(team, group_id)
         raise NotFound(
             f"I don't know who “{word[:80]}” is.",
-            remedy="Give `/kb grant` or `/kb revoke` alone: it opens a form to pick from.",
+            remedy="Enter `/kb grant` or `/kb revoke` without a name to open a form.",
         )
 
     async def name_principals(self, lines: Sequence[Line], *, is_admin: bool) -> list[Line]:

@@ -72,7 +72,7 @@ class Transcripts:
         place = {"channel": channel, "oldest": f"{begins - 1e-6:.6f}", "latest": f"{begins + 86_400:.6f}"}
         said = [one async for one in self._pages("conversations.history", place, MOST_READ) if _is_of_day(one)]
         if not said or (conversation := await self._of_day(channel, key, said)) is None:
-            raise ConversationGone("Nothing that people wrote on that day is left.")
+            raise ConversationGone("All messages of that day were deleted.")
         return conversation
 
     def reference_of(self, thread: ThreadKey) -> str:
@@ -174,14 +174,14 @@ def _title(text: str) -> str:
 def _unreadable(refusal: RequestRefused) -> NotFound:
     match refusal.error:
         case "not_in_channel" | "channel_not_found":
-            return NotFound("I am not in that conversation, so I cannot read it.", remedy="Invite me there.")
+            return NotFound("I cannot read that conversation, because I am not in it.", remedy="Invite me there.")
         case "thread_not_found":
             return ConversationGone("That conversation no longer exists.")
         case "missing_scope":
             return NotFound(
-                "I may not read what was said there: a scope is missing (channels:history, groups:history, "
+                "I cannot read that conversation, because the app lacks a scope (channels:history, groups:history, "
                 "im:history or mpim:history).",
-                remedy="An admin adds it with the app's manifest and installs the app again.",
+                remedy="An admin can add it with the app's manifest and reinstall the app.",
             )
         case other:
             return NotFound(f"Slack does not show me that conversation: {reason_in_words(other)}.")

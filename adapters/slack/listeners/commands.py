@@ -31,7 +31,7 @@ from core.service.actions.wording import explanation_text, outcome_text
 from core.service.channel_settings import answer_visibility
 from core.service.help import HELP
 
-NOT_SEEN = "I cannot see who reads this channel."
+NOT_SEEN = "I cannot look up who can read this channel."
 SAVED = "Saved. The settings of this channel apply from the next question."
 
 log = structlog.get_logger(__name__)
@@ -110,7 +110,9 @@ class ChannelSettingsForm:
 
 
 COMMAND = "/footnote"
-NO_THREAD = "I have not answered you in this channel yet. Add the link of a thread to the command."
+NO_THREAD = (
+    "I have not answered you in this channel yet. For an answer elsewhere, add the link of its thread to the command."
+)
 LONGEST_ECHO = 40  # characters of an unknown command that the reply repeats
 
 

@@ -18,7 +18,7 @@ from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.conversation import Person, ThreadKey
 
 ANSWER_THIS, ADD_TO_KNOWLEDGE = "footnote_answer_this", "footnote_add_to_knowledge"  # callback ids, as in the manifest
-OWN_MESSAGE = "I wrote that message. Choose a message that asks something."
+OWN_MESSAGE = "I wrote that message myself. Choose a message with a question."
 NO_TEXT = "That message has no text and no file."
 NOT_ANSWERABLE = "I cannot answer that message."
 

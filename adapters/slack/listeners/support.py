@@ -14,7 +14,7 @@ from adapters.slack.outbound import views
 from adapters.slack.outbound.workspace import SlackWorkspace
 from core.model.errors import WENT_WRONG, FootnoteError, Unavailable
 
-TRY_AGAIN = "I cannot reach my memory right now. Please try again in a moment."
+TRY_AGAIN = "I cannot reach my data store right now. Please try again in a moment."
 # Slack requires an answer within 3 seconds: https://docs.slack.dev/interactivity/handling-user-interaction
 ACKNOWLEDGE_SECONDS = 2.5
 

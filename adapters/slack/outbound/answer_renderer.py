@@ -83,7 +83,9 @@ class SlackRenderer:
 
     def _moved(self, place: AnswerPlace) -> Block:
         asked = escape(shorten(self.question, MOST_QUOTED))
-        return blocks.context(f"I could not answer where you asked: {escape(place.because)}. You asked: “{asked}”")
+        return blocks.context(
+            f"I could not answer in the place where you asked: {escape(place.because)}. You asked: “{asked}”"
+        )
 
     def below_stream(self, end: Concluded, work: Work) -> SlackMessage | None:
         """Return what belongs below a stream that shows exactly this text, or None if the stream does not."""

@@ -286,7 +286,7 @@ def translated() -> Iterator[None]:
         if is_token_refused(refusal):
             raise PlatformUnavailable("Slack does not accept my token. `footnote doctor` says what to do.") from None
         if refusal.retry_after:
-            raise PlatformUnavailable(f"Slack limits {refusal.method} for long.") from None
+            raise PlatformUnavailable(f"Slack's rate limit for {refusal.method} lasts too long.") from None
         raise _refused(refusal) from None
 
 

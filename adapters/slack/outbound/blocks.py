@@ -277,7 +277,7 @@ def plain_text(layout: Sequence[Block]) -> str:
                 lines += [element["text"] for element in block["elements"]]
             case "actions" if block["block_id"] == CHOICES:
                 labels = [one["text"]["text"] for one in block["elements"] if one["action_id"] != QUOTES]
-                lines.append(escape(f"Answer me in words: {' · '.join(labels)}"))
+                lines.append(escape(f"Reply with one of these: {' · '.join(labels)}"))
             case _:
                 pass
     return "\n".join(lines) or "…"

@@ -74,7 +74,7 @@ class SlackNotices:
             channel = ThreadKey(PLATFORM, "", await self.workspace.messages.direct_channel(user_id(person)), "")
             await self.workspace.messages.post(channel, notice.lines[0], _layout(notice), part=_part(notice))
         except RequestRefused as refusal:
-            raise Denied(f"Slack refuses it: {reason_in_words(refusal.error)}.") from None
+            raise Denied(f"Slack refused this: {reason_in_words(refusal.error)}.") from None
 
 
 def _part(notice: Notice) -> str:
@@ -123,7 +123,10 @@ class SlackAnnouncements:
         """Return the audience of the channel. Raises Denied if other workspaces may read it or that is unknown."""
         audience = await self.workspace.access.audience(channel, "")
         if team_principal(channel.space) not in audience.principals:
-            raise Denied("That channel is shared with others, or I am not in it.", remedy="Choose another channel.")
+            raise Denied(
+                ("That channel is shared with another organization, or I am not in it."),
+                remedy="Choose another channel.",
+            )
         return audience
 
     async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:

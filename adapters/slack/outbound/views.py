@@ -46,15 +46,15 @@ BEHAVIOURS = {one.value: label for one, label in BEHAVIOUR_LABELS.items()}
 CHECKPOINTS = {kind.value: label for kind, label in CHECKPOINT_LABELS.items()}
 REPLIES = {style.value: label for style, label in REPLY_LABELS.items() if style is not ReplyStyle.CHANNEL}
 PARTNERS_READ = (
-    "People of another organization read this channel, and so my answers here. "
-    "An admin can limit what I answer from with `/footnote settings`."
+    "People from another organization can read this channel and my answers here. With `/footnote settings`, an"
+    " admin can limit which knowledge bases I use."
 )
 PARTNERS_IN_FORM = (
-    "People of another organization read this channel. They read what I answer here from every knowledge base that is "
-    "open to everyone."
+    "People from another organization can read this channel and my answers here. I use every knowledge base that"
+    " everyone can read."
 )
 CLOSED_LABEL = "Answer only from bases chosen above or granted to this channel"
-BASES_LABEL = "Knowledge bases (none chosen: everything that this channel can read)"
+BASES_LABEL = "Knowledge bases (none: all that this channel can read)"
 SWITCHES = ("sources_first", "follow_ups", "standing_answers", "proposal_digest", "closed_to_partners")
 OTHER_THRESHOLDS = (0.6, 0.5)  # in addition to the named ones; grades are tenths
 MOST_QUOTES = 30  # three blocks each; a view has 100
@@ -190,7 +190,10 @@ def _auto_answer(threshold: float) -> blocks.Block:
     options |= {f"{value:g}": f"When I am at least {value:g} sure" for value in OTHER_THRESHOLDS}
     now = threshold_name(threshold)
     options.setdefault(now, f"When I am at least {now} sure")
-    hint = "A question in the channel is then answered in its thread, or with silence. Never where answers are private."
+    hint = (
+        "I then answer questions in this channel in a thread, but only if I am sure. This has no effect if answers"
+        " are private."
+    )
     return select("auto_answer", "Questions that do not mention me", options, now, hint=hint)
 
 

@@ -18,7 +18,7 @@ from core.model.errors import DocumentRejected
 MOST_PARTS = 1_000  # in one form, files and fields together
 KIND = "multipart/form-data"
 _CHUNK = 64 * 1024  # bytes
-_CUT_SHORT = "The form ended before it was complete."
+_CUT_SHORT = "The form arrived incomplete."
 _AGAIN = "Send it again."
 
 

@@ -77,7 +77,7 @@ class Guard:
             except web.HTTPException as error:
                 response = error if error.status < 400 else self.respond(request, _reason(error), error.status)
             except web.RequestPayloadError:
-                response = self.respond(request, "The request could not be read to its end.", 400)
+                response = self.respond(request, "The request arrived incomplete.", 400)
             except FootnoteError as error:
                 status = next((status for kind, status in _STATUS if isinstance(error, kind)), 400)
                 response = self.respond(request, str(error), status)
@@ -108,7 +108,7 @@ class Guard:
         session = (await self._session(request))[1]
         if session is not None:
             request[VISITOR] = _visitor(session)
-        raise NotFound("There is no page at this address.", remedy="Check the address, or start from the first page.")
+        raise NotFound("There is no page at this address.", remedy="Check the address, or go to the start page.")
 
     async def session(self, request: web.Request) -> WebSession | None:
         """Return the browser's current session."""
@@ -174,7 +174,7 @@ class Guard:
         if not hmac.compare_digest(given.encode(errors="replace"), visitor.csrf.encode()):
             raise Denied("This form is from another session.", remedy="Reload the page and try again.")
         if await self.sessions.count(f"changes:{visitor.person.id}", _MINUTE) > CHANGES_A_MINUTE:
-            raise Busy("Too many requests within a minute.", remedy="Wait a moment and go on.")
+            raise Busy("Too many requests within a minute.", remedy="Wait a moment and try again.")
 
     def set_cookie(self, response: web.StreamResponse, token: str) -> None:
         """Set the session cookie. Scripts cannot read it, and forms of other sites do not send it."""
@@ -189,16 +189,16 @@ def _visitor(session: WebSession) -> Visitor:
 def _reason(error: web.HTTPException) -> str:
     """Return the message for an error that the server raised before a screen saw the request."""
     if error.status == 413:
-        return "That is more than this page takes at once. Send less."
+        return "This is too much for one request. Send less at once."
     return f"{error.reason}."
 
 
 def _denied(right: Right, visitor: Visitor) -> Denied:
     if visitor.connects_only:
-        return Denied("Your link opens Connect alone.", remedy="It is in the menu above.")
+        return Denied("Your link opens only the Connect page.", remedy="Choose Connect in the menu above.")
     if right is Right.OPERATOR:
         return Denied(
-            "Only the operator of this machine can open this.", remedy="Use the link that footnote web prints."
+            "Only the operator of this machine can open this page.", remedy="Use the link that footnote web prints."
         )
     return Denied("Only admins can see this.", remedy="Ask one of them.")
 
@@ -206,7 +206,7 @@ def _denied(right: Right, visitor: Visitor) -> Denied:
 def check_origin(request: web.Request) -> None:
     """Raise Denied unless our own page sent this. Browsers send an Origin with every POST."""
     if request.headers.get("Origin", "").partition("://")[2] != request.host:
-        raise Denied("This request did not come from this page.", remedy="Open the page itself and try again.")
+        raise Denied("This request did not come from this page.", remedy="Open the page directly and try again.")
 
 
 async def _csrf_field(request: web.Request) -> str:

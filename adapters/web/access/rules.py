@@ -43,8 +43,8 @@ class AccessRules:
     def __post_init__(self) -> None:
         if self.identity_header and not self.proxies:
             raise ConfigurationError(
-                "WEB_IDENTITY_HEADER is set, but not which proxies may send it.",
-                remedy="Set WEB_PROXIES to its addresses.",
+                "WEB_IDENTITY_HEADER is set, but WEB_PROXIES is not.",
+                remedy="Set WEB_PROXIES to the addresses of the proxies that send the header.",
             )
         for given in (self.password_hash, self.reader_password_hash):
             if given and not _parts(given):
@@ -62,7 +62,10 @@ class AccessRules:
         """Raise Denied unless the Host header names this page, which prevents DNS rebinding."""
         name = host_of(f"//{host}")
         if name not in LOOPBACK and not (self.address and name == urlsplit(self.address).hostname):
-            raise Denied("This page does not serve this address.", remedy="Set WEB_ADDRESS to it.")  # DNS rebinding
+            raise Denied(
+                ("Footnote does not serve its page at this address."),
+                remedy="Set WEB_ADDRESS to the address that people use.",
+            )  # DNS rebinding
 
     @property
     def is_secure(self) -> bool:

@@ -22,8 +22,8 @@ HASHING = 2  # passwords checked in parallel: each takes 32 MB and a core
 _MINUTE = 60
 CONNECTIONS = "/connections"
 USED_UP = "This link has been used or has expired."
-NO_ADMIN = "This link is for admins of the chat that it came from, and you are none there now."
-WRONG = "That is not the password."
+NO_ADMIN = "This link is only for admins of the chat that it came from. You are not an admin there now."
+WRONG = "The password is wrong."
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class SignIn:
         forwarded = ",".join(request.headers.getall("X-Forwarded-For", []))
         address = self.guard.rules.client_address(request.remote or "", forwarded)
         if await self.sessions.count(f"sign-in:{address}", _MINUTE) > ATTEMPTS_A_MINUTE:
-            raise Busy("That was tried too often.", remedy="Wait a minute.")
+            raise Busy("There were too many attempts.", remedy="Wait a minute.")
 
     async def _signed_in(self, session: WebSession, there: str) -> web.StreamResponse:
         response = web.Response(status=303, headers={"Location": there})

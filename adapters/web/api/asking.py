@@ -102,14 +102,14 @@ class Asking:
     def check_ready(self) -> None:
         """Raise Unavailable while the process starts up."""
         if self.warming():
-            raise Unavailable("I am still warming up.", remedy="Try again in a moment.")
+            raise Unavailable("Footnote is still starting.", remedy="Try again in a moment.")
 
     @asynccontextmanager
     async def work(self, run: ProgramRun) -> AsyncIterator[RunRecorder]:
         """Hold a slot while a run is in progress. Raises Busy, and Unavailable during startup."""
         self.check_ready()
         if self.slots.locked():
-            raise Busy(f"{MOST_ASKING} questions are worked on already.", remedy="Wait a moment, then go on.")
+            raise Busy(f"{MOST_ASKING} questions are already being answered.", remedy="Wait a moment, then try again.")
         async with self.slots:
             recorder = RunRecorder(run.thread.thread, self.metrics)
             try:

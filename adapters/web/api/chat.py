@@ -80,11 +80,13 @@ class ChatEndpoints:
         asked = await body_of(request, ChatRequest, BODY_LIMIT)
         said = [one.text.strip() for one in asked.messages if one.role == "user" and one.text.strip()]
         if not said:
-            raise DocumentRejected("There is no message of a user.", remedy="The last user message is the question.")
+            raise DocumentRejected(
+                "The conversation has no user message.", remedy=("The last user message is the question.")
+            )
         if said[-1].startswith(_TASK):
             return await _respond(request, asked, _task_done(asked, said[-1]))
         if len(said[-1]) > LONGEST_QUESTION:
-            raise DocumentRejected(f"A question has at most {LONGEST_QUESTION} characters.")
+            raise DocumentRejected(f"A question can have at most {LONGEST_QUESTION} characters.")
         run = await self._run(client, asked, said)
         async with self.asking.work(run) as recorder:
             if asked.stream:

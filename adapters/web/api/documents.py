@@ -113,7 +113,7 @@ async def _from_form(request: web.Request, key: str = "") -> GivenDocument:
     """
     file, fields, audience = await _read_form(request)
     if file is None or not file[1]:
-        raise NotFound("There is no file in this form.", remedy="Send it as the field “file”.")
+        raise NotFound("There is no file in this form.", remedy="Send the document as the field “file”.")
     named = {"key": key} if key else {}
     filled = {name: value for name, value in fields.items() if value}  # forms also send empty fields
     checked = AddDocumentRequest.model_validate({**filled, **named, "audience": audience, "text": "-", "name": file[0]})
@@ -130,7 +130,9 @@ async def _read_form(request: web.Request) -> tuple[tuple[str, bytes] | None, di
     while (part := await form.next()) is not None:
         parts += 1
         if parts > _MOST_PARTS or (part.name == "file" and file is not None):
-            raise DocumentRejected(f"A form has one file and at most {_MOST_PARTS} parts.", remedy="Send one document.")
+            raise DocumentRejected(
+                (f"A form can have one file and at most {_MOST_PARTS} parts."), remedy="Send one document."
+            )
         data = await _bytes_of(form, part, LARGEST_FILE if part.name == "file" else _MOST_FIELD)
         if part.name == "file":
             file = (part.file or "", data)

@@ -34,7 +34,7 @@ from core.service.api_clients import ApiClient, ApiClients, KnowledgeReader
 from core.service.kb.program_documents import ProgramDocuments
 from core.service.question_service import Question, QuestionService
 
-GONE = "You have no open checkpoint with this id: it was answered or has expired."
+GONE = "There is no open checkpoint with this id. It was answered or has expired."
 
 log = logging.getLogger(__name__)
 
@@ -126,7 +126,7 @@ class Api:
         choice = parked.checkpoint.choice(chosen.choice)
         if choice is None:
             ids = ", ".join(one.id for one in parked.checkpoint.choices)
-            raise NotFound(f"“{chosen.choice[:60]}” is none of the choices.", remedy=f"There are: {ids}.")
+            raise NotFound(f"“{chosen.choice[:60]}” is not one of the choices.", remedy=f"There are: {ids}.")
         events = self.questions.choose(chosen.checkpoint, choice, person, text=chosen.text, audience=client.audience)
         return await self._answer(request, ProgramRun(client, parked.checkpoint.thread, events))
 
@@ -175,11 +175,11 @@ async def _nowhere(request: web.Request) -> web.StreamResponse:
     """Answer a request for an address that does not exist, or with a method that it does not take."""
     known = sorted({one.method for one in OPERATIONS if _matches(one.path, request.path)})
     if request.path.startswith("/mcp"):
-        told = problem(404, "MCP is not served here.", "Run footnote mcp --http, which serves it on a port of its own.")
+        told = problem(404, "MCP is not served here.", "Run footnote mcp --http to serve it on its own port.")
     elif known:
-        told = problem(405, f"{request.method} is not for this address.", f"It takes {', '.join(known)}.")
+        told = problem(405, f"{request.method} is not supported at this address.", f"Use {', '.join(known)}.")
     else:
-        told = problem(404, "There is nothing at this address.", "GET /docs shows what there is.")
+        told = problem(404, "There is nothing at this address.", "GET /docs lists the addresses.")
     response = problem_response(told.model_copy(update={"trace_id": uuid.uuid4().hex[:16]}))
     if known:
         response.headers["Allow"] = ", ".join(known)

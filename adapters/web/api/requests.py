@@ -49,7 +49,7 @@ class TokenGuard:
             except web.HTTPRequestEntityTooLarge as error:
                 told = problem(413, error.text or "The body is too large.")
             except web.RequestPayloadError:
-                told = problem(400, "The body could not be read to its end.")
+                told = problem(400, "The body arrived incomplete.")
             except (web.HTTPException, ConnectionResetError):
                 raise
             except Exception:

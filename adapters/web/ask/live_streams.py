@@ -64,7 +64,7 @@ class LiveAnswer:
         """The current step, in one line."""
         running = [step.title for step in self.steps.values() if step.state is StepState.RUNNING]
         done = [step.title for step in self.steps.values()]
-        return (running or done or ["Looking at your question"])[-1]
+        return (running or done or ["Reading your question"])[-1]
 
 
 LOOK_SECONDS = 0.15  # between two reads of the store
@@ -90,7 +90,7 @@ class LiveStreams:
     async def send(self, request: web.Request, visitor: Visitor, message: IncomingMessage) -> web.StreamResponse:
         """Stream a question's updates until its end. Raises Busy if the person has too many pages open."""
         if self._open[visitor.person.id] >= MOST_AT_ONCE:
-            raise Busy("You have too many answers open at once.", remedy="Close some of the pages.")
+            raise Busy("You have too many answers open at the same time.", remedy="Close some of the pages.")
         headers = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         response = web.StreamResponse(headers=SECURITY_HEADERS | headers)
         await response.prepare(request)

@@ -145,7 +145,7 @@ class AskScreen:
         form, files = await self._read_form(request)
         text = form.get("question", "").strip() or (ABOUT_FILES if files else "")
         if not text:
-            raise DocumentRejected("The question was empty.", remedy="Write one and send it again.")
+            raise DocumentRejected("The question was empty.", remedy="Write a question and send it.")
         if refusal := too_long(text):
             raise DocumentRejected(refusal)
         sent = form.get("form", "")[:_LONGEST_KEY]
@@ -180,7 +180,9 @@ class AskScreen:
                 await upload.read_fields()
                 return upload.fields, await self.attached.read(upload)
         except TimeoutError:
-            raise DocumentRejected("Reading the files took too long.", remedy="Attach fewer or smaller ones.") from None
+            raise DocumentRejected(
+                ("Reading the files took too long."), remedy="Attach fewer or smaller files."
+            ) from None
 
     async def _stop(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
@@ -197,7 +199,7 @@ class AskScreen:
         parked, choice = await self.actions.questions.find_choice(named, chosen, visitor.person, may_administer, thread)
         words = form.get("words", "").strip()[:LONGEST_WORDS]
         if choice.asks_text and not words:
-            raise DocumentRejected("That field was empty.", remedy="Write a few words and press again.")
+            raise DocumentRejected("That field was empty.", remedy="Write a few words and try again.")
         await self._take(visitor, message, parked.checkpoint, choice, words if choice.asks_text else "")
         return await self._respond(request, visitor, message)
 
@@ -266,7 +268,8 @@ class AskScreen:
 
     async def _forget_me(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         text = (
-            f"{outcome_text(await self.actions.memory.forget_person(visitor.person))} You are signed out of this page."
+            f"{outcome_text(await self.actions.memory.forget_person(visitor.person))} You are now signed out of this"
+            " page."
         )
         return self.pages.html(request, visitor, "said.html", text=text)
 

@@ -38,15 +38,15 @@ CARD_OVER = "Nobody chose in time. Ask again if you still want to know."
 FINISHED = "That is already finished."
 NOT_YOURS_TO_CHOOSE = "Only the person who asked, or an admin, can choose here."
 YOU_EDITED = "You edited your question after I answered it."
-EDITED_LATE = f"{YOU_EDITED} Ask again here to have it answered as it reads now."
+EDITED_LATE = f"{YOU_EDITED} Ask again here to get an answer to the new version."
 ANSWER_AGAIN = "Answer again?"
-NOT_YOURS_TO_REPEAT = "Only the person who asked can have this answered again."
+NOT_YOURS_TO_REPEAT = "Only the person who asked can get a new answer here."
 NOT_YOURS_TO_STOP = "Only the person who asked, or an admin, can stop this."
 NOT_YOURS_TO_SHARE = "Only the person who asked can share this."
-NOT_YOURS_TO_FORGET = "Others have asked in that thread too, so only an admin can make me forget it."
+NOT_YOURS_TO_FORGET = "Others have asked in that thread too, so only an admin can delete it."
 NOT_FOR_ALL = "Not everyone in this channel can read the sources of that answer."
 NOBODY_TO_CALL = "Nobody is set up to answer questions here. An admin can choose someone with `/footnote settings`."
-ASKED_ALREADY = "That has already been asked. The answer is in this conversation."
+ASKED_ALREADY = "This was already asked. The answer is in this conversation."
 CALLED_ALREADY = "Someone has already been asked about this answer. Please give them time."
 SHARED_ALREADY = "It has already been shared."
 TOLD_OWNER = "Thank you. An admin who can read both sources can now decide which one is right."
@@ -54,7 +54,7 @@ OWNER_TOLD = "The admins already know that these two sources differ."
 OWNER_DECIDED = "An admin has already decided about these two sources."
 THIS_THREAD = "this thread"
 STAYS = (
-    "I keep the record of admin actions, messages that became documents (an admin can remove those), and, without"
+    "I still keep the log of admin actions, messages that became documents (an admin can remove those), and, without"
     " your name, jobs and schedules that you started."
 )
 
@@ -69,7 +69,7 @@ def outcome_text(outcome: ActionOutcome, thread: str = THIS_THREAD) -> str:
     """Return an outcome in plain words. ``thread`` names or links its thread."""
     match outcome:
         case ThreadMuted(muted):
-            silent = f"I stay silent in {thread} now. Write `unmute` there or mention me when you want me back."
+            silent = f"I now stay silent in {thread}. To bring me back, write `unmute` there or mention me."
             return silent if muted else f"I answer in {thread} again."
         case ThreadForgotten(was_kept):
             return f"I {'have deleted everything I stored' if was_kept else 'have nothing stored'} about {thread}."

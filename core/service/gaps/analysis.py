@@ -195,7 +195,7 @@ class GapAnalysis:
         for gap in (await self.report(period, reader)).gaps:
             if gap.id == gap_id:
                 return gap
-        raise NotFound(f"There is no gap {gap_id} in this time.", remedy="Look at the list again: it may have grown.")
+        raise NotFound(f"There is no gap {gap_id} in this period.", remedy="Check the list again. It may have changed.")
 
 
 def reason_of(question: LoggedQuestion, disliked: frozenset[str] | set[str]) -> GapReason | None:

@@ -56,7 +56,7 @@ class GapDrafts:
         Raises NotFound if nothing may be shown.
         """
         if not gap.can_be_drafted:
-            raise NotFound("This was only asked in private, so there is no text to start from.")
+            raise NotFound("This was only asked in private, so its text cannot be shown.")
         base = gap.nearest[0].document.knowledge_base if gap.nearest else ""
         asked = dict.fromkeys(example.question for example in gap.examples)
         parts = ["## Asked", "", *(f"- {question}" for question in asked)]

@@ -68,7 +68,7 @@ class Bases:
         """
         base = await self.queries.own_base(command.base, caller)
         if not command.principals:
-            raise NotFound("Who should read it?", remedy="Name a channel, a role or a group, or everyone.")
+            raise NotFound("Who should read it?", remedy="Name a channel, a role, a group or a person, or everyone.")
         principals = self._principals(command)
         granted = replace(base, grants=frozenset()) if EVERYONE in principals else grant(base, principals)
         return await self._change_readers(command, base, granted, caller)
@@ -96,7 +96,7 @@ class Bases:
         if not name.strip():
             closed = [base.name for base in await self.queries.visible(caller) if base.closed]
             there = f"Closed: {', '.join(closed)}." if closed else "None is closed."
-            raise NotFound("Of which knowledge base are the readers right?", remedy=there)
+            raise NotFound("Which knowledge base do you want to confirm?", remedy=there)
         base = replace(await self.queries.own_base(name, caller), closed=False)
         await self.catalog.save_base(base)
         return GrantsChanged(base.name, readers_of(base))

@@ -20,8 +20,8 @@ from core.model.knowledge import Document
 from core.ports.catalog import Catalog
 from core.service.kb.text_spans import count
 
-OTHER_NAME = "“{name}” is the name of {what} here, so what is in {folder} is called “{other}”."
-SAME_FOLDER = "If it is the same folder: remove “{other}”, and give the command again with --name “{name}”."
+OTHER_NAME = "“{name}” is already the name of {what}, so the documents in {folder} are added as “{other}”."
+SAME_FOLDER = "If it is the same folder, remove “{other}” and run the command again with --name “{name}”."
 UNKNOWN = "documents from a folder that is not known"  # written by a version that did not record origins
 UPLOADED = "files that were uploaded"
 MOST_NAMED = 5  # documents in a note
@@ -60,7 +60,7 @@ class FileNaming:
             return ""
         more = f" and {len(self.missing) - MOST_NAMED} more" if len(self.missing) > MOST_NAMED else ""
         what = f"{', '.join(self.missing[:MOST_NAMED])}{more}"
-        return f"Indexed from this folder, and not in it now: {what}. They still answer until you remove them."
+        return f"No longer in this folder, but still indexed: {what}. They are used for answers until you remove them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +161,8 @@ class _Naming:
         """Give a folder, or a single file, its name. Raises DocumentRejected."""
         known = await asyncio.to_thread(self._find, root)
         if known is not None and name and name != self.folders[known[0]]:
-            taken = f"{root} is called “{self.folders[known[0]]}” here already."
-            raise DocumentRejected(taken, remedy="Give the command without --name, or remove its documents first.")
+            taken = f"{root} is already called “{self.folders[known[0]]}” here."
+            raise DocumentRejected(taken, remedy="Run the command without --name, or remove its documents first.")
         if known is not None and known[1]:
             return
         own = _text((await asyncio.to_thread(root.resolve)).name) or "files"

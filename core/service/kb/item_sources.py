@@ -39,7 +39,7 @@ from core.ports.job_store import Schedule, SiteStore
 from core.ports.platform import ConversationGone, PlatformCapabilities, Transcript
 from core.ports.sources import FileStores, PageGone, Web
 
-MORE_FILES = "There are more files than the {limit} that were read. Add the folders in it one by one."
+MORE_FILES = "There are more files than the {limit} that were read. Add its folders one by one."
 CHECK_SECONDS = 30.0  # for one check of a store; a slower one is checked again a minute later
 _UNSAFE = re.compile(r"[^\w .-]+")
 

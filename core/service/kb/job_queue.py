@@ -67,7 +67,7 @@ class JobQueue:
             await self.inbox.put(job_delivery(job))
         except Busy:
             await self.jobs.record(job.at_end(self.clock.now(), JobState.FAILED, "Too many jobs were waiting."))
-            raise Busy("Too many jobs are waiting already.", remedy="Please wait until some are done.") from None
+            raise Busy("Too many jobs are waiting.", remedy="Please wait until some jobs are done.") from None
         return job
 
     async def ensure_enqueued(self, job: Job) -> None:
@@ -115,7 +115,9 @@ class JobQueue:
             self._check(link)
         site = _is_site(link, command.limit)
         if command.files and (command.channel or site):
-            raise NotFound("Files and a whole channel or site are two jobs.", remedy="Add the files by themselves.")
+            raise NotFound(
+                "Files cannot be added together with a channel or a site.", remedy="Add the files by themselves."
+            )
         if command.channel:
             made = self.create_job(JobKind.HISTORY, base, caller, link)
             job = replace(made, reference=command.channel, limit=_page_limit(command.limit), listed=False)
@@ -173,7 +175,7 @@ class JobQueue:
         """Raise Busy while an unfinished job has this document among its items."""
         for job in await self.jobs.recent(RECENT):
             if job.base == document.knowledge_base and not job.over and job.position(document.source) is not None:
-                raise Busy("This document is being replaced.", remedy=f"Wait until job {job.id} is over.")
+                raise Busy("This document is being replaced.", remedy=f"Wait until job {job.id} is done.")
 
     async def accept_once(self, job: Job) -> Job:
         """Accept a job whose bytes are spooled; if the same is already queued, return that one. Raises Busy."""

@@ -45,7 +45,7 @@ LOOK_SECONDS = 0.5  # how soon a cancellation is noticed
 CARD_SECONDS = 1.5  # between two edits of a card, below what every platform allows
 CARD_DEADLINE = 10.0
 MOST_ATTEMPTS = 5  # give up a job after this many workers without any item's outcome
-APART = "A file of a folder is called “{name}” here. Both are kept; this one is called “{own}”."
+APART = "A file of a folder is already called “{name}”. Both are kept, and this one is called “{own}”."
 WENT_WRONG = "Something went wrong on my side. Please retry; an admin finds the details in the log."
 
 log = logging.getLogger(__name__)
@@ -147,7 +147,7 @@ class JobRunner:
         try:
             await self._record(run, replace(job, state=JobState.RUNNING, attempts=job.attempts + 1))
             if job.attempts >= MOST_ATTEMPTS:
-                raise NotFound("It stopped the worker several times.", remedy="Try it with fewer files at once.")
+                raise NotFound("It crashed the worker several times.", remedy="Try again with fewer files at once.")
             await self._show(run)
             if job.kind is JobKind.SYNC:
                 await self._work_sync(run, until)

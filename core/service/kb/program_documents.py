@@ -97,7 +97,7 @@ class ProgramDocuments:
         name = (await self._base(client, base)).name
         found = await self.catalog.document(document_id_of(name, _source(client, key)))
         if found is None:
-            raise NotFound("This token has no document of this key.", remedy="GET /v1/documents lists those it has.")
+            raise NotFound("This token has no document with this key.", remedy="GET /v1/documents lists its documents.")
         return found
 
     async def remove(self, client: ApiClient, key: str, base: str = "") -> Document:
@@ -112,12 +112,12 @@ class ProgramDocuments:
         """Return a job that this token started."""
         job = await self.jobs.read(job_id)
         if job is None or job.by.id != client.person().id:
-            raise NotFound("This token has no job of this id.")
+            raise NotFound("This token has no job with this id.")
         return job
 
     async def _bases(self, client: ApiClient) -> Sequence[KnowledgeBase]:
         if client.bases is None:
-            raise Denied("This token is bound to no knowledge base.", remedy="Make one with --scope ingest --kb NAME.")
+            raise Denied("This token has no knowledge base.", remedy="Create a token with --scope ingest --kb NAME.")
         return [base for base in await client.visible_bases(self.catalog) if not base.connection]
 
     async def _base(self, client: ApiClient, name: str) -> KnowledgeBase:
@@ -127,8 +127,8 @@ class ProgramDocuments:
             return named[0]
         there = ", ".join(sorted(one.name for one in bases)) or "none now"
         if not name:
-            raise NotFound("Which knowledge base?", remedy=f"Name one of this token's: {there}.")
-        raise NotFound(f"This token has no knowledge base “{name[:60]}”.", remedy=f"There are: {there}.")
+            raise NotFound("Which knowledge base?", remedy=f"Name one of this token's knowledge bases: {there}.")
+        raise NotFound(f"This token has no access to a knowledge base “{name[:60]}”.", remedy=f"Available: {there}.")
 
 
 def key_of(client: ApiClient, source: str) -> str:
@@ -143,11 +143,11 @@ def _source(client: ApiClient, key: str) -> str:
 def check_readers(base: KnowledgeBase, audience: frozenset[str], giver: str) -> None:
     """Raise Denied if more people read the base than a document is for, or if its program may not read it."""
     if giver and base.grants and giver not in base.grants:
-        raise Denied(f"This token may not use “{base.name}” any more.", remedy="Ask an admin to grant it.")
+        raise Denied(f"This token can no longer use “{base.name}”.", remedy="Ask an admin to grant it.")
     if audience and not (base.grants and base.grants <= audience | {giver}):
         raise Denied(
-            f"More people read “{base.name}” than this document is for.",
-            remedy="Choose a knowledge base that only they may read, or leave out the audience.",
+            f"“{base.name}” has more readers than this document may have.",
+            remedy="Choose a knowledge base with fewer readers, or leave out the audience.",
         )
 
 

@@ -37,7 +37,7 @@ from core.service.kb.wording import decision_line
 
 DRAFT = "draft"  # prefix of the source of proposals that came from a gap
 PLACEHOLDER = "(to be written)"
-NAME_A_BASE = "Add --kb and the name of a base whose readers may read both."
+NAME_A_BASE = "Add --kb and the name of a knowledge base whose readers can read both."
 UNKNOWN = "There is no such proposal, or it has already been decided."
 _NOTES = re.compile(r"^(?:## (?:Asked|Said about it)|Nearest so far: .*)$", re.MULTILINE)  # below a draft's own text
 MOST_TITLE = 200  # characters
@@ -54,7 +54,7 @@ def finished_text(draft: str) -> str:
     notes = _NOTES.search(draft)
     text = (draft[: notes.start()] if notes else draft).strip()
     if PLACEHOLDER in text:
-        raise DocumentRejected(f"The draft still says “{PLACEHOLDER}”.", remedy="Write the section in its place.")
+        raise DocumentRejected(f"The draft still says “{PLACEHOLDER}”.", remedy="Replace it with the section.")
     if not without_headings(text):
         raise DocumentRejected("The draft has no text yet.", remedy="Write what the documents should say.")
     return text
@@ -179,7 +179,7 @@ class Proposals:
         if approving and proposal.sides:
             proposal = decide(proposal, ruling, caller.person, self.clock.now())
             if not command.base and not proposal.base:
-                raise DocumentRejected("The two sources are in different bases.", remedy=NAME_A_BASE)
+                raise DocumentRejected("The two sources are in different knowledge bases.", remedy=NAME_A_BASE)
         name = command.base or proposal.base
         base = await self.queries.own_base(name, caller, create=True) if approving else None
         if base is not None:

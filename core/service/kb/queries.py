@@ -200,7 +200,7 @@ class KnowledgeQueries:
         if base.connection:
             raise Denied(
                 f"“{base.name}” has the documents and the readers of a connected source.",
-                remedy="Change or remove them there: the next sync follows. /kb connect leads to its readers.",
+                remedy="Change or remove them at the source. The next sync follows. To map readers, use /kb connect.",
             )
         return base
 
@@ -216,8 +216,8 @@ class KnowledgeQueries:
             return base
         there = ", ".join(base.name for base in bases[:PAGE]) or "none yet"
         if not name.strip():
-            raise NotFound("Which knowledge base?", remedy=f"There is: {there}.")
-        raise NotFound(f"There is no knowledge base called “{name.strip()[:60]}” here; there is: {there}.")
+            raise NotFound("Which knowledge base?", remedy=f"Available: {there}.")
+        raise NotFound(f"There is no knowledge base called “{name.strip()[:60]}” here. Available: {there}.")
 
     async def documents(self, *bases: KnowledgeBase) -> Sequence[Document]:
         """Return the documents of these bases."""
@@ -286,4 +286,6 @@ def not_one(name: str, found: Sequence[Document], where: str) -> NotFound:
     if not found:
         return NotFound(f"There is no document called “{name.strip()[:80]}” {where}.")
     which = ", ".join(redact_link(document.source) for document in found[:5])
-    return NotFound(f"“{name.strip()[:80]}” could be any of {len(found)}: {which}.", remedy="Name one by its path.")
+    return NotFound(
+        (f"“{name.strip()[:80]}” could be any of {len(found)}: {which}."), remedy="Name the document by its path."
+    )

@@ -66,7 +66,9 @@ class Schedules:
         """
         chat = bool(conversation_platform(link)) and every is not Every.ON_CHANGE
         if not is_link(link) and not chat and self.stores.refusal(link):
-            raise NotFound("I can only fetch links again.", remedy=f"Name one that begins with https://. {ADD_AGAIN}")
+            raise NotFound(
+                "I can only fetch links again.", remedy=(f"Enter a link that begins with https://. {ADD_AGAIN}")
+            )
         if is_link(link) and every is Every.ON_CHANGE:
             raise NotFound(
                 "I can watch buckets and other file stores, but not web pages.", remedy="Choose daily or weekly."

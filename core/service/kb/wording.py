@@ -72,7 +72,7 @@ _PlainOutcome = (
 
 MOST_NAMED = 20  # documents that have to be added again
 ADD_AGAIN = "To update one, add the new file or conversation under the same name."
-CLOSED = "Redis lost some of what it knew. Confirm that these readers are right, and they can read again."
+CLOSED = "Redis lost some data. If these readers are right, confirm them to reopen the knowledge base."
 KEPT_A_WEEK = "You can restore it within 7 days."
 
 # --- lists
@@ -112,7 +112,7 @@ def readers_line(readers: Readers) -> Line:
     """Return who may read a base, to follow “is” or a comma."""
     if readers.closed:
         then = readers_line(replace(readers, closed=False))
-        return (plain("closed to all but admins, until one of them confirms that it is "), *then)
+        return (plain("closed to everyone except admins, until an admin confirms that it is "), *then)
     if readers.everybody:
         return (plain("open to everyone"),)
     if not readers.principals:
@@ -155,7 +155,7 @@ def restorable_line(removed: RestorableDocument) -> Line:
 def schedule_line(schedule: ScheduleSummary) -> str:
     """Return a schedule in one line."""
     if schedule.every is Every.ON_CHANGE:
-        return f"• {schedule.link} in {schedule.base}: watched, updated when something there changes"
+        return f"• {schedule.link} in {schedule.base}: watched, and updated when a file changes"
     what = "pages" if is_link(schedule.link) else "files"
     pages = f", up to {schedule.limit} {what}" if schedule.limit > 1 else ""
     return f"• {schedule.link} in {schedule.base}: fetched {schedule.every}{pages}, next on {schedule.next_at:%Y-%m-%d}"
@@ -212,7 +212,7 @@ def readers_question(preview: ReadersPreview) -> Line:
     """Return the confirmation question before many people lose or get access to a base."""
     documents = count(preview.documents, "document")
     if preview.readers.everybody:
-        return (plain(f"Open “{preview.base}” to everyone? Then everyone can read all that is in it: {documents}."),)
+        return (plain(f"Open “{preview.base}” to everyone? Everyone can then read all of it: {documents}."),)
     if not preview.readers.principals:
         closed = f"Take the last reader from “{preview.base}”? Then nobody can read its {documents}. "
         return (plain(f"{closed}Admins can still manage the base."),)
@@ -266,14 +266,16 @@ def outcome_layout(outcome: KbOutcome) -> tuple[Line, ...]:
         case JobAccepted():
             if outcome.readers is None:
                 return ()
-            return ((plain("What it adds is "), *readers_line(outcome.readers), plain(".")),)
+            return ((plain("The added documents are "), *readers_line(outcome.readers), plain(".")),)
         case BaseCreated(base=base, readers=readers):
             return ((plain(f"Created “{base}”, "), *readers_line(readers), plain(".")),)
         case GrantsChanged(base=base, readers=readers, opened=opened):
-            wider = f" They can read all that is in it: {count(opened, 'document')}." if opened else ""
+            wider = f" They can now read all of it: {count(opened, 'document')}." if opened else ""
             return ((plain(f"“{base}” is "), *readers_line(readers), plain(f".{wider}")),)
         case ConnectLink(address=address, minutes=minutes):
-            once = f"This address opens Connect, once, within {count(minutes, 'minute')}. Keep it to yourself:"
+            once = (
+                f"This link opens the Connect page once. It expires in {count(minutes, 'minute')}. Keep it to yourself:"
+            )
             return ((plain(once),), (code(address),))
         case _:
             return tuple((plain(sentence),) for sentence in _sentences(outcome))
@@ -301,7 +303,7 @@ def _sentences(outcome: _PlainOutcome) -> list[str]:  # noqa: C901, PLR0911, PLR
         case BaseDescribed(base=base, description=description):
             return [f"“{base}” {f'is now described as “{description}”.' if description else 'has no description now.'}"]
         case CancelRequested():
-            return ["Cancelling. Documents that are done stay done; the others are not changed."]
+            return ["Cancelling. Finished documents stay as they are, and the others are not changed."]
         case ProposalSent():
             return ["Thank you. Your proposal waits for an admin, who can approve or reject it."]
         case ProposalRejected(title=title):

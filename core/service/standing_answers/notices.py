@@ -16,7 +16,7 @@ from core.service.standing_answers.checks import AnswerCheck, FollowedAnswer, ci
 from core.service.standing_answers.comparison import AnswerChange
 
 OPEN_LABEL, MUTE_LABEL = "Open the thread", "Mute"
-MUTED = "Muted: I won't tell you about changed answers any more. Press “Mute” again to undo this."
+MUTED = "Muted. I will no longer tell you about changed answers. Press “Mute” again to undo this."
 UNMUTED = "I will tell you again when an answer that I gave you has changed."
 MOST_QUOTED = 300  # characters
 PREVIEWED = timedelta(days=30)
@@ -103,11 +103,11 @@ class NoticePreview:
 
 def _preview_text(found: list[tuple[Turn, AnswerChange, bool]]) -> str:
     if not found:
-        return "In the last 30 days no answer that I gave here has changed. Nobody would have been told anything."
+        return "In the last 30 days, none of my answers here has changed. I would have told nobody."
     people = len({turn.asker.id for turn, _, _ in found})
     told = f"{people} {'person' if people == 1 else 'people'}"
     lines = [
-        f"In the last 30 days I would have told {told} about {count(len(found), 'changed answer')}. I sent nothing."
+        f"In the last 30 days, I would have told {told} about {count(len(found), 'changed answer')}. I sent nothing."
     ]
     for turn, change, private in found:
         if not private:

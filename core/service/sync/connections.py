@@ -86,7 +86,7 @@ async def plan_sync(connection: Connection, connector: Connector, store: Connect
         found |= {item.id: item for item in page.items}
         cursor, more, whole = page.cursor, page.more, page.whole
         if len(found) > MOST_DOCUMENTS:
-            raise Busy(f"There are more than {MOST_DOCUMENTS:,} documents.", remedy="Connect a part of it.")
+            raise Busy(f"There are more than {MOST_DOCUMENTS:,} documents.", remedy="Connect only a part of it.")
     known = await store.items(connection.name)
     versions = {key: item.version for key, item in known.items() if item.version}
     classes = {digest_of(item.readers): readers_json(item.readers) for item in found.values()}
@@ -113,7 +113,7 @@ def check_lines(plugin: ConnectorPlugin, check: SourceCheck) -> list[str]:
     lines = [f"{plugin.title} answers. {token}"]
     if check.documents:
         spent = max(1, round(check.documents * SECONDS_A_DOCUMENT / 60))
-        rough = f"The first sync takes very roughly {count(spent, 'minute')}"
+        rough = f"The first sync takes roughly {count(spent, 'minute')}"
         lines.append(f"{rough}; you can ask about what is already read.")
     return [*lines, *(f"Note: {warning}" for warning in check.warnings)]
 
@@ -161,7 +161,7 @@ class Connections:
         except TimeoutError as error:
             raise SourceUnavailable(
                 f"The check of {plugin.title} took longer than {CHECK_SECONDS:g} seconds.",
-                remedy="Connect a part of it.",
+                remedy="Connect only a part of it.",
             ) from error
         except NOT_UNDERSTOOD as error:
             log.exception("source_not_understood", extra={"connection": kind})
@@ -224,9 +224,11 @@ class Connections:
         if before is not None and before.kind != kind:
             raise NotFound(f"“{name}” is a connection to {before.kind}.", remedy="Choose another name.")
         if before is None and find_base(await self.catalog.bases(), name) is not None:
-            raise NotFound(f"There is a knowledge base called “{name}” already.", remedy="Choose another name.")
+            raise NotFound(f"There is already a knowledge base called “{name}”.", remedy="Choose another name.")
         if not plugin.states_readers and not readers:
-            raise ConfigurationError(f"{plugin.title} does not say who may read.", remedy="Say so with --readers.")
+            raise ConfigurationError(
+                f"{plugin.title} does not say who may read.", remedy="Set the readers with --readers."
+            )
         self._require_principals(readers)
         secret = {one.name for one in plugin.fields if one.secret}
         return Connection(
@@ -247,7 +249,7 @@ class Connections:
         found = await self._find(name)
         if found is None:
             there = ", ".join(one.name for one in await self.store.connections()) or "none"
-            raise NotFound(f"There is no connection called “{name[:60]}”; there is: {there}.")
+            raise NotFound(f"There is no connection called “{name[:60]}”; Available: {there}.")
         return found
 
     async def _find(self, name: str) -> Connection | None:
@@ -310,7 +312,7 @@ class Connections:
         for one in given:
             if one != EVERYONE and not any(form.accepts(one) for form in self.forms):
                 raise NotFound(
-                    f"{one[:60]} is nobody I know.",
+                    f"{one[:60]} is not a reader that I know.",
                     remedy=f"It looks like {', '.join(map(str, self.forms))} or {EVERYONE}.",
                 )
 
@@ -405,11 +407,11 @@ class ConnectLinks:
         """
         if self.sessions is None or not self.address:
             raise NotFound(
-                "The page has no address that people can reach.",
-                remedy="Set WEB_ADDRESS and a way to sign in. footnote connect in a terminal does the same.",
+                "The web page has no public address.",
+                remedy="Set WEB_ADDRESS and a way to sign in, or run footnote connect in a terminal.",
             )
         if not caller.private:
-            raise NotFound("Others would read the link here.", remedy="Ask me in a direct message.")
+            raise NotFound("Others could read the link here.", remedy="Ask me in a direct message.")
         csrf = secrets.token_urlsafe(18)
         session = WebSession(caller.person, SignInMethod.CHAT, is_admin=True, csrf=csrf, thread=caller.thread)
         code = await self.sessions.issue_code(session)

@@ -174,9 +174,7 @@ class SyncEngine:
         readers = {digest_of(item.readers): readers_json(item.readers) for item in page.items}
         run.items |= {item.id: item for item in changed}
         if len(run.items) > MOST_DOCUMENTS:
-            raise Busy(
-                f"There are more than {MOST_DOCUMENTS:,} documents.", remedy="Connect a part of it: fewer spaces."
-            )
+            raise Busy(f"There are more than {MOST_DOCUMENTS:,} documents.", remedy="Connect fewer spaces.")
         state = replace(
             run.state,
             cursor=page.cursor,
@@ -341,13 +339,15 @@ class SyncEngine:
 
 def not_understood(plugin: ConnectorPlugin) -> SourceUnavailable:
     """Return the error for a response that does not match the connector's interface."""
-    return SourceUnavailable(f"{plugin.title} answers something that I do not understand.", remedy="The log says what.")
+    return SourceUnavailable(
+        f"{plugin.title} sent a reply that I do not understand.", remedy="The log has the details."
+    )
 
 
 def require_another_page(cursor: str, page: ChangePage) -> None:
     """Raise SourceUnavailable if a listing returns the same cursor again."""
     if page.more and page.cursor == cursor:
-        raise SourceUnavailable("The source names the same page of its listing twice.")
+        raise SourceUnavailable("The source listed the same page twice.")
 
 
 def _require_same_places(state: SyncState, page: ChangePage) -> None:
@@ -355,8 +355,9 @@ def _require_same_places(state: SyncState, page: ChangePage) -> None:
     for name, identity in page.places.items():
         if state.places.get(name, identity) != identity:
             raise SourceRefused(
-                f"{name} is not what was connected: it was deleted or renamed, and somebody made another of that name.",
-                remedy="If you trust this one, connect it again.",
+                f"{name} is not what was connected: it was deleted or renamed, and someone created another one with"
+                " that name.",
+                remedy="If you trust the new one, connect it again.",
             )
 
 

@@ -125,8 +125,8 @@ class ReaderClasses:
         readable = [digest for digest, _ in used.most_common() if rights.grants.get(digest)]
         if len(readable) > MOST_CLASSES:
             raise Busy(
-                f"Its documents have {len(readable)} different sets of readers; {MOST_CLASSES} are possible.",
-                remedy="Connect fewer spaces, each with a name of its own.",
+                f"Its documents have {len(readable)} different sets of readers. At most {MOST_CLASSES} are possible.",
+                remedy="Connect fewer spaces at once, each under its own name.",
             )
         bases = _kept(state.bases, items, readable)
         names = (base.name for base in await self.catalog.bases())

@@ -1,6 +1,6 @@
-"""Footnote over HTTP: another program posts what its people say, and receives what to show them.
+"""Footnote over HTTP: another program posts its people's messages, and receives what to show them.
 
-Whoever holds the token is believed about who speaks and where. A question is in the inbox before it is acknowledged.
+A caller with the token may name any speaker and place. A question is in the inbox before it is acknowledged.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class Place(BaseModel):
-    """Which question it is about, and whose: all that is sent when it was deleted."""
+    """The question and its asker. The body of a deletion."""
 
     id: Id
     conversation: Id
@@ -46,7 +46,7 @@ class Place(BaseModel):
 
 
 class Question(Place):
-    """The body of a question. The same ``id`` again is the same question."""
+    """The body of a question. A repeated ``id`` is the same question."""
 
     text: Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 
@@ -59,7 +59,7 @@ class Choice(Place):
 
 
 class WebhookPlatform:
-    """``core.ports.platform.Platform``, and the routes at which it is called."""
+    """Implementation of ``core.ports.platform.Platform``, with its HTTP routes."""
 
     name = NAME
     question_state = WebhookQuestionState
@@ -93,15 +93,15 @@ class WebhookPlatform:
         await self._replies.close()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Wait until ``stop`` is set: nothing has to be connected."""
+        """Wait until ``stop`` is set. No connection is needed."""
         await stop.wait()
 
     def readiness_problem(self) -> str:
-        """Return why the last answer did not arrive."""
+        """Return why the last answer could not be delivered."""
         return self._replies.problem
 
     def routes(self) -> Sequence[web.RouteDef]:
-        """Return what can be called."""
+        """Return the HTTP routes."""
         return (
             web.post("/webhook/messages", self._message),
             web.delete("/webhook/messages", self._deletion),
@@ -128,7 +128,7 @@ class WebhookPlatform:
         return await self._put(f"{thread}:{body.checkpoint}:{body.choice}:{body.person}", choice)
 
     async def _body(self, request: web.Request, model: type[M]) -> M:
-        """Return what was sent. Raises HTTPUnauthorized or HTTPBadRequest."""
+        """Return the request's body. Raises HTTPUnauthorized or HTTPBadRequest."""
         given = request.headers.get("Authorization", "").removeprefix("Bearer ")
         if not hmac.compare_digest(given.encode(), self._token.encode()):
             raise web.HTTPUnauthorized(text="The token is wrong.", headers={"WWW-Authenticate": "Bearer"})
@@ -139,7 +139,7 @@ class WebhookPlatform:
             raise web.HTTPBadRequest(text=f"These fields are missing or wrong: {wrong}.") from None
 
     async def _put(self, delivery_id: str, incoming: IncomingMessage | IncomingChoice | Deletion) -> web.Response:
-        """Keep it, then acknowledge it. The caller tries again on 503 and 429."""
+        """Store the delivery, then acknowledge it. The caller retries on 503 and 429."""
         try:
             is_new = await self._inbox.put(delivery(delivery_id, incoming))
         except Busy as error:
@@ -153,24 +153,24 @@ class WebhookPlatform:
     def answer_view(
         self, incoming: Incoming, message_state: MessageState[WebhookQuestionState], trace_id: str
     ) -> WebhookAnswerView:
-        """Return where the answer to this will be visible."""
+        """Return the view that shows the answer."""
         return WebhookAnswerView(_shown_at(incoming), message_state, self._replies)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """Return what applies in this conversation."""
+        """Return the settings of this conversation."""
         return await self._settings.effective_settings(thread.place)
 
     async def audience(self, incoming: Incoming) -> Audience:
-        """Return who reads the answer: everybody in the conversation."""
+        """Return the readers of the answer: everyone in the conversation."""
         return Audience(frozenset({_shown_at(incoming).thread.place}))
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
-        """Return what this person may do there."""
+        """Return the person's permissions."""
         is_admin = person.id.rpartition("/")[2] in self._admins
         return Permissions(is_admin=is_admin, principals=frozenset({thread.place}))
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """Return nothing: all that is said there is said to us."""
+        """Return no context: every message there is for the bot."""
         return ()
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
@@ -178,7 +178,7 @@ class WebhookPlatform:
         return ()
 
     async def complete(self, message: IncomingMessage) -> IncomingMessage:
-        """Return the message as it is: a call brings all of it."""
+        """Return the message unchanged. A call contains all of it."""
         return message
 
     async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
@@ -190,20 +190,20 @@ class WebhookPlatform:
         await self._replies.post(message, "notice", "I keep quiet." if decided is MessageRoute.MUTE else "I'm back.")
 
     async def tell(self, incoming: Incoming, text: str) -> None:
-        """Say something beside an answer."""
+        """Show a message outside an answer."""
         await self._replies.post(_shown_at(incoming), "notice", text)
 
     async def offer_again(self, message: IncomingMessage, message_state: MessageState[WebhookQuestionState]) -> None:
-        """Do nothing: a question cannot be edited here."""
+        """Do nothing. Questions cannot be edited here."""
 
     async def close_card(
         self, message: IncomingMessage, message_state: MessageState[WebhookQuestionState], card: Checkpoint
     ) -> None:
-        """Say that the choices are over."""
+        """Report that the choices have expired."""
         await self._replies.post(message, "expired", checkpoint=card.id)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[WebhookQuestionState]) -> None:
-        """Say that everything about this question goes."""
+        """Report that everything about this question is deleted."""
         await self._replies.post(message, "withdrawn")
 
 
@@ -220,7 +220,7 @@ def _message_of(body: Place, text: str = "") -> IncomingMessage:
 
 
 def _shown_at(incoming: Incoming) -> IncomingMessage:
-    """Return the question at which something is shown."""
+    """Return the question that this belongs to."""
     if isinstance(incoming, Expiry):
         return incoming.question
     if isinstance(incoming, IncomingChoice):

@@ -1,4 +1,4 @@
-"""The webhook as a platform plugin. Every command imports this module, so that it imports little."""
+"""The webhook as a platform plugin. Every command imports this module, so it imports little."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
@@ -20,7 +20,7 @@ from core.model.principals import PrincipalForm, PrincipalKind
 class WebhookSettings(BaseModel):
     """The settings WEBHOOK_TOKEN, WEBHOOK_REPLY_URL and WEBHOOK_ADMINS."""
 
-    token: SecretStr | None = None  # what callers authenticate with, and what our own calls are signed with
+    token: SecretStr | None = None  # authenticates callers, and signs our own calls
     reply_url: str = ""  # where answers are posted
     admins: str = ""  # people, separated by commas
 
@@ -51,14 +51,14 @@ class WebhookPlugin(PlatformPlugin[WebhookSettings]):
         )
 
     async def checks(self, settings: WebhookSettings, chosen: SettingsByPlace) -> Sequence[Check]:
-        """Return whether it is known where answers go."""
+        """Check that the address for answers is set."""
         if settings.reply_url:
             return (Check("Webhook", Health.OK, f"answers go to {settings.reply_url}"),)
         remedy = "Set WEBHOOK_REPLY_URL to an address that takes POST."
         return (Check("Webhook", Health.FAILED, "nobody receives the answers", remedy),)
 
     def manifest(self, settings: WebhookSettings, *, http: bool) -> str:
-        """Return a first call."""
+        """Return an example of a first call."""
         question = '{"id": "1", "conversation": "support", "person": "ada", "text": "Who approves refunds?"}'
         return f"curl -H 'Authorization: Bearer $WEBHOOK_TOKEN' --json '{question}' HOST/webhook/messages"
 

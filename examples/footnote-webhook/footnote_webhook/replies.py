@@ -1,4 +1,4 @@
-"""What is posted to the other program: signed JSON, one object for each thing that its people should see."""
+"""Replies to the other program: signed JSON, one object for each thing that its people should see."""
 
 import hashlib
 import hmac
@@ -17,19 +17,19 @@ from core.model.records import QuestionState
 from core.ports.answer_view import Step
 from core.ports.platform import MessageState
 
-SECONDS = 10.0  # for one call
+SECONDS = 10.0  # seconds for one call
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WebhookQuestionState(QuestionState):
-    """What is kept of a question: what every platform keeps, and whether its first sign was sent."""
+    """Stored state of a question, and whether its first sign was sent."""
 
     begun: bool = False
 
 
 class Replies:
-    """Posts replies. The receiver replaces what it has under the same ``Idempotency-Key``, so that retries are safe."""
+    """Posts replies. The receiver replaces an earlier reply with the same ``Idempotency-Key``, so retries are safe."""
 
     def __init__(self, url: str, token: str) -> None:
         self._url = url
@@ -47,7 +47,7 @@ class Replies:
             await self._http.close()
 
     async def post(self, message: IncomingMessage, kind: str, text: str = "", **more: Any) -> None:
-        """Post one reply. Raises PlatformUnavailable if it has to be tried again; what is refused is logged."""
+        """Post one reply, and log it if it is refused. Raises PlatformUnavailable if it has to be retried."""
         assert self._http is not None
         conversation = message.thread.channel
         reply = {"kind": kind, "id": message.id, "conversation": conversation, "text": text, **more}
@@ -73,7 +73,7 @@ class Replies:
 
 @dataclass(slots=True)
 class WebhookAnswerView:
-    """``core.ports.answer_view.AnswerView``: one sign at the beginning, then the outcome; nothing is streamed."""
+    """Implementation of ``core.ports.answer_view.AnswerView``: one first sign, then the outcome, without a stream."""
 
     message: IncomingMessage
     message_state: MessageState[WebhookQuestionState]
@@ -81,28 +81,28 @@ class WebhookAnswerView:
     notices: list[str] = field(default_factory=list)
 
     async def open(self) -> None:
-        """Say once that it is worked on; it is kept first."""
+        """Show the first sign once, after storing that it was sent."""
         if not self.message_state.kept.begun:
             await self.message_state.keep(replace(self.message_state.kept, begun=True))
             await self.replies.post(self.message, "working")
 
     async def step(self, step: Step) -> None:
-        """Show no step: each would be a call."""
+        """Show nothing, because each step would be a call."""
 
     async def write(self, text: str) -> None:
         """Show no text before it is final."""
 
     async def rewrite(self, reason: str) -> None:
-        """Keep what is to be said beside the answer."""
+        """Store a notice for the answer."""
         await self.notice(reason)
 
     async def notice(self, text: str) -> None:
-        """Keep what is to be said beside the answer."""
+        """Store a notice for the answer."""
         if text and text not in self.notices:
             self.notices.append(text)
 
     async def conclude(self, answer: Answer, trace_id: str) -> None:
-        """Post the answer with its sources; then it is settled."""
+        """Post the answer with its sources."""
         await self._end("answer", answer.text, answer, trace=trace_id)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
@@ -112,12 +112,12 @@ class WebhookAnswerView:
         await self._end("choices", checkpoint.message, answer, trace=trace_id, **card)
 
     async def fail(self, message: str, trace_id: str) -> None:
-        """Post that it did not work."""
+        """Post the failure."""
         await self.replies.post(self.message, "failure", message, trace=trace_id)
         await self.message_state.settle(self.message_state.kept)
 
     async def close(self) -> None:
-        """Nothing waits to be shown."""
+        """Do nothing."""
 
     async def _end(self, kind: str, text: str, answer: Answer, **more: Any) -> None:
         sources = [

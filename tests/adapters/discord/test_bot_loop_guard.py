@@ -1,4 +1,4 @@
-"""Bots that may ask: a few times in a row, and then not until a person speaks or an hour has passed."""
+"""Limit on questions by other bots: a few in a row, until a person speaks or an hour has passed."""
 
 from adapters.discord.inbound.message_parser import MOST_TURNS, BotLoopGuard
 from tests.fakes.memory.clock import ManualClock

@@ -1,4 +1,4 @@
-"""The commands as Discord is told of them, and as our documents call them."""
+"""Discord's registered commands, compared with our documents."""
 
 import re
 from collections.abc import Iterator, Mapping

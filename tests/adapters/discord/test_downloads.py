@@ -1,4 +1,4 @@
-"""An attached file is taken from Discord's own servers alone, and no more of it than is wanted."""
+"""Downloads of attached files: only from Discord's servers, and only up to the limit."""
 
 from collections.abc import AsyncIterator
 
@@ -54,5 +54,5 @@ async def test_a_server_that_does_not_answer_is_not_taken_for_a_file_that_is_gon
     ],
 )
 async def test_an_address_elsewhere_is_not_followed(discord: FakeDiscord, address: str) -> None:
-    with pytest.raises(FetchRefused, match="not kept by Discord"):
+    with pytest.raises(FetchRefused, match="not stored by Discord"):
         await download(address, 10, 10)

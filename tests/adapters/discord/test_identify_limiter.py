@@ -1,4 +1,4 @@
-"""A crash loop is slow long before Discord minds, and a restart does not make it forget."""
+"""The limit on identify calls, which survives restarts and slows a crash loop."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ from tests.fakes.memory.message_state import InProcessMessageStateStore
 
 
 def most_in_a_day() -> int:
-    """How often a process can identify that is started anew the moment it has."""
+    """Return how often a process that restarts immediately can identify in a day."""
     count, at = 0, 0.0
     while at < DAY:
         count += 1

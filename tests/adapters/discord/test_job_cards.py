@@ -1,4 +1,4 @@
-"""A job's card: shown by any process, and its end posted directly once the interaction's time is over."""
+"""Job cards: any process can update them, and the result goes to a direct message after the interaction expires."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -36,7 +36,7 @@ class Written(Messages):
 
     async def edit(self, spot: Spot, message_id: int, shown: SanitizedView) -> None:
         if self.away:
-            raise PlatformUnavailable("Discord does not answer.")
+            raise PlatformUnavailable("Discord does not respond.")
         if self.gone:
             raise NotFound("The time for a private answer has passed.")
         self.edits.append((message_id, layout_text(shown)))
@@ -100,14 +100,14 @@ async def test_the_card_is_edited_from_stage_to_stage(cards: JobCards, job: Job,
         summarize_job(job),
         caller_of(job),
         str(CARD),
-        words=[(plain("What it adds is restricted to "), principal("discord:role:1/2"), plain("."))],
+        words=[(plain("The added documents are restricted to "), principal("discord:role:1/2"), plain("."))],
     )
     await cards.show(replace(job, state=JobState.RUNNING))
     await cards.show(done(job))
     (_, under_way), (message, end) = written.edits
     assert "Running" in under_way
     assert "Done" in end
-    assert "What it adds is restricted to <@&2>." in end
+    assert "The added documents are restricted to <@&2>." in end
     assert message == CARD
     assert written.posts == []
 

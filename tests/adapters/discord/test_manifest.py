@@ -1,4 +1,4 @@
-"""What is printed for the developer portal."""
+"""The output for Discord's developer portal."""
 
 import base64
 from urllib.parse import parse_qs, urlsplit

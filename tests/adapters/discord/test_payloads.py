@@ -1,4 +1,4 @@
-"""What forms and menus carry through Discord reads as it was written, in the first version's words too."""
+"""Payloads of forms and menus are read as they were written, those of the first version too."""
 
 import pytest
 

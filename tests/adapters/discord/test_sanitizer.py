@@ -1,4 +1,4 @@
-"""What leaves for Discord: what is permitted exactly, code as it is, and no other door."""
+"""The sanitizer for Discord: exact permitted links, unchanged code, and no way around it."""
 
 import ast
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_a_text_that_grows_too_long_loses_its_end_and_never_half_a_link() -> Non
 
 
 def test_there_is_no_other_door() -> None:
-    """Views and forms are made by the sanitizer alone, and no text goes to Discord but in them."""
+    """Only the sanitizer makes views and forms, and all text goes to Discord in them."""
     for path in (ROOT / "adapters" / "discord").rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):

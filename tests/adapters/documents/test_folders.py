@@ -1,4 +1,4 @@
-"""Which files a person means by a path, and what each is called."""
+"""The files below a path, and their names."""
 
 import os
 from pathlib import Path
@@ -89,9 +89,9 @@ def test_what_is_no_file_of_the_folder_is_refused_by_name(tmp_path: Path) -> Non
     os.mkfifo(docs / "pipe")
     assert sources(docs) == ["docs/a.md", "docs/inside/b.md", "docs/own.md"]
     assert {one.source: one.reason for one in find_refused_files([docs])} == {
-        "docs/dead.md": "It is a link that leads out of the folder.",
-        "docs/folder": "It is a link that leads out of the folder.",
-        "docs/out.md": "It is a link that leads out of the folder.",
+        "docs/dead.md": "It is a symbolic link to a place outside the folder.",
+        "docs/folder": "It is a symbolic link to a place outside the folder.",
+        "docs/out.md": "It is a symbolic link to a place outside the folder.",
         "docs/pipe": "It is a pipe, not a file.",
     }
 

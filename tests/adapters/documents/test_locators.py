@@ -1,4 +1,4 @@
-"""The lines that a passage names are the lines of the file where its words stand, whatever was added around them."""
+"""The line numbers of a passage are those of its words in the file."""
 
 import io
 import json
@@ -40,7 +40,7 @@ async def _passages(name: str, text: str) -> Sequence[Passage]:
 
 
 def _through_the_pipe(parsed: ParsedDocument) -> ParsedDocument:
-    """As it comes out of the sandbox."""
+    """Return the document as it comes out of the sandbox."""
     *_, read = in_slices(frame(*from_parsed(parsed))[8:])
     assert read is not None
     return read

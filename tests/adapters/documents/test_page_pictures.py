@@ -51,7 +51,7 @@ async def test_of_a_quote_that_is_not_there_as_a_whole_its_sentences_are_marked(
 
 
 @pytest.mark.parametrize(("data", "page", "reason"), [
-    (b"%PDF-1.4 nonsense", 1, "cannot be drawn"),
+    (b"%PDF-1.4 nonsense", 1, "cannot be shown"),
     (b"<html>", 1, "Only pages of PDFs"),
     (PDF.read_bytes(), 9, "no page 9: it has 4"),
 ])  # fmt: skip

@@ -1,4 +1,4 @@
-"""The packaged model with its learnt changes tells what answers from what only speaks of the same."""
+"""The packaged model distinguishes answers from sentences on the same topic."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -93,5 +93,5 @@ async def test_a_model_that_is_not_whole_is_said_once_and_not_tried_again(tmp_pa
         with pytest.raises(ModelUnavailable, match="cannot be loaded"):
             await made.read(question, ["Ines."])
     assert len(said) == 1
-    assert "everything else works" in said[0]
+    assert "Everything else works" in said[0]
     await made.close()

@@ -46,7 +46,7 @@ async def test_embeds_passages_in_batches_in_their_order(server: FakeEmbeddings,
 async def test_asks_for_the_dimension_once_for_all(
     server: FakeEmbeddings, encoder: EndpointEncoder, tmp_path: Path
 ) -> None:
-    with pytest.raises(ModelUnavailable, match="was not asked yet"):
+    with pytest.raises(ModelUnavailable, match="has not been called yet"):
         _ = encoder.dimension
     await asyncio.gather(encoder.open(), encoder.open())
     assert (encoder.dimension, len(server.asked)) == (8, 1)
@@ -128,7 +128,7 @@ async def test_says_what_a_wrong_key_or_address_is_met_with(server: FakeEmbeddin
     server.faults.append(web.json_response({"error": {"message": "Incorrect API key"}}, status=401))
     with pytest.raises(ModelUnavailable, match="Incorrect API key"):
         await encoder.open()
-    with pytest.raises(ModelUnavailable, match="not asked yet"):
+    with pytest.raises(ModelUnavailable, match="not been called yet"):
         _ = encoder.dimension
 
 

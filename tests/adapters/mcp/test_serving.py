@@ -1,4 +1,4 @@
-"""The server over HTTP: whoever is told its address may come at once."""
+"""The MCP server over HTTP accepts connections as soon as its address is printed."""
 
 import asyncio
 import socket

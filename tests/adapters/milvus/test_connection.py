@@ -1,4 +1,4 @@
-"""What a failure of Milvus becomes: one line that names the place, and no function of the client's."""
+"""Errors of Milvus: one line with the address, and no internals of the client."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""What a row of Milvus holds, and what a search asks of it."""
+"""Rows of Milvus, and the search requests."""
 
 import json
 from dataclasses import replace

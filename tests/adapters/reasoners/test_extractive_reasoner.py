@@ -153,7 +153,7 @@ async def test_a_passage_that_answers_is_graded_above_one_that_does_not(reasoner
 
 
 class Away(HashingEncoder):
-    """An encoder that does not answer."""
+    """An encoder that does not respond."""
 
     async def encode_queries(self, texts: Sequence[str]) -> Vectors:
         raise Unavailable("The encoder is away.")

@@ -57,11 +57,11 @@ class Encodes(HashingEncoder):
 
 
 class Away:
-    """An index that does not answer."""
+    """An index that does not respond."""
 
     async def known_vectors(self, passage_ids: Sequence[str]) -> dict[str, PassageVectors]:
         """Never."""
-        raise StoreUnavailable("Milvus does not answer.")
+        raise StoreUnavailable("Milvus does not respond.")
 
 
 RULES = Passage("p", "handbook", "doc", "v1", "s", 0, "Rules", "The doors are closed at nine. They open again at six.")

@@ -154,7 +154,7 @@ class Recording(HashingEncoder):
 
 
 class Away(HashingEncoder):
-    """An encoder that does not answer."""
+    """An encoder that does not respond."""
 
     async def encode_passages(self, texts: Sequence[str]) -> Vectors:
         raise Unavailable("The encoder is away.")

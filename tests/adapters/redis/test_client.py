@@ -1,4 +1,4 @@
-"""What a failure of Redis becomes, and that none of them waits for ever."""
+"""Errors of Redis, none of which waits forever."""
 
 import asyncio
 from contextlib import suppress
@@ -15,14 +15,14 @@ from core.model.errors import ConfigurationError, LeaseLost, StoreUnavailable
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (RedisConnectionError("Error 111 connecting to secret-host:6379"), "Redis does not answer."),
-        (RedisTimeoutError("Timeout reading from secret-host:6379"), "Redis does not answer."),
-        (ConnectionResetError("reset"), "Redis does not answer."),
-        (AuthenticationError("invalid username-password pair"), "refuses our credentials"),
+        (RedisConnectionError("Error 111 connecting to secret-host:6379"), "Redis does not respond."),
+        (RedisTimeoutError("Timeout reading from secret-host:6379"), "Redis does not respond."),
+        (ConnectionResetError("reset"), "Redis does not respond."),
+        (AuthenticationError("invalid username-password pair"), "rejected the credentials"),
         (BusyLoadingError("LOADING"), "still loading"),
-        (ResponseError("MISCONF Errors writing to the AOF file: No space left on device"), "Make room on the disk"),
+        (ResponseError("MISCONF Errors writing to the AOF file: No space left on device"), "Free space on its disk"),
         (ResponseError("WRONGTYPE it is a list"), "WRONGTYPE it is a list"),
-        (RedisError("anything else"), "Redis does not answer."),
+        (RedisError("anything else"), "Redis does not respond."),
     ],
 )
 async def test_every_failure_is_one_clear_line(error: Exception, said: str) -> None:

@@ -1,4 +1,4 @@
-"""A Redis whose clock is set back: leases that it gave before do not last until that time comes round again."""
+"""A Redis whose clock is set back: earlier leases still expire."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta

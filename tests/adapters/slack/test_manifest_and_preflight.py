@@ -99,6 +99,6 @@ async def test_neither_road_is_a_failure(slack: FakeSlack) -> None:
 async def test_a_slack_that_cannot_be_reached_is_named_with_what_to_look_at() -> None:
     (check,) = await preflight("xoxb-token", None, None, "http://127.0.0.1:9/api/")
     assert not check.ok
-    assert check.detail == "Slack at 127.0.0.1:9 did not answer auth.test (ClientConnectorError)."
-    assert "name service" in check.remedy
+    assert check.detail == "Slack at 127.0.0.1:9 did not respond to auth.test (ClientConnectorError)."
+    assert "DNS" in check.remedy
     assert "SLACK_API_URL" in check.remedy

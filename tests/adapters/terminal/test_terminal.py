@@ -100,7 +100,7 @@ async def test_a_number_that_is_no_choice_is_said_and_the_checkpoint_stays_open(
     chat = Chat(console, nobody, nobody, nobody, AnswerPolicy(), _open=checkpoint)
     assert await chat.say("7")
     assert await chat.say("0")
-    assert shown(console) == [f"There is no choice {n}; there are 1 to 2." for n in (7, 0)]
+    assert shown(console) == [f"There is no choice {n}. Enter 1 to 2." for n in (7, 0)]
     assert chat.open_checkpoint is checkpoint
 
 
@@ -109,7 +109,7 @@ async def test_a_number_where_nothing_is_to_be_chosen_is_no_question() -> None:
     nobody: Any = None
     chat = Chat(console, nobody, nobody, nobody, AnswerPolicy())
     assert await chat.say("2")
-    assert shown(console) == ["There is nothing to choose 2 of just now. Ask a question."]
+    assert shown(console) == ["There is no choice to make right now. Ask a question."]
 
 
 async def test_a_line_of_more_than_4000_characters_is_refused_without_repeating_it() -> None:
@@ -136,7 +136,7 @@ def test_what_is_no_longer_in_its_folder_is_named_up_to_a_bound() -> None:
     assert shown(console) == []
     report_missing(console, [f"docs/{n:02}.md" for n in range(12)])
     lines = shown(console)
-    assert lines[0] == "Indexed from this folder, and not in it now: 12 documents."
+    assert lines[0] == "No longer in this folder, but still indexed: 12 documents."
     assert lines[1].strip() == "? docs/00.md"
     assert "… and 2 more" in " ".join(lines)
-    assert "footnote sources remove SOURCE removes one." in " ".join(lines)
+    assert "Remove one with footnote sources remove SOURCE." in " ".join(lines)

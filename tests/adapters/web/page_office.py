@@ -55,7 +55,7 @@ class PaperPictures:
 
     async def draw(self, name: str, data: bytes, page: int, quote: str = "") -> PagePicture:
         if page == 9:
-            raise DocumentRejected("There is no page 9: it has 2.")
+            raise DocumentRejected("There is no page 9. The document has 2.")
         return PagePicture(PNG, 700, 990, 2, (Box(10, 20, 300, 12),) if quote else ())
 
 

@@ -1,4 +1,4 @@
-"""Connect at the page: who may, that secrets are tried, kept and never shown, and what each admin sees of errors."""
+"""The Connect page: permissions, secrets that are checked, stored and never shown, and errors that admins see."""
 
 import asyncio
 import re
@@ -157,7 +157,7 @@ async def test_a_source_is_tried_kept_and_synced(page: Page) -> None:
 async def test_a_refused_token_is_not_kept_and_not_shown(page: Page) -> None:
     status, text = await page.connects(set_token="mistyped-secret")
     assert status == 422
-    assert "refuses the token" in text
+    assert "rejected the token" in text
     assert "mistyped-secret" not in text
     assert page.site.url in text  # what is no secret need not be typed again
     assert await page.room.store.connections() == []
@@ -214,7 +214,7 @@ async def test_groups_are_mapped_and_what_nobody_reads_is_counted(page: Page) ->
     assert f'value="{ADA}"' in (await page.get("/connections/wiki"))[1]
     status, text = await page.post("/connections/wiki/map", group="g-board", principals="nonsense")
     assert status == 422
-    assert "nobody I know" in text
+    assert "not a reader that I know" in text
 
 
 async def test_titles_of_broken_documents_are_for_their_readers_and_the_operator(page: Page) -> None:
@@ -239,7 +239,7 @@ async def test_a_failing_connection_says_since_when_and_what_to_do(page: Page) -
     await page.syncs()
     _, text = await page.get("/connections/wiki")
     assert "failing since" in text
-    assert "Make a new one and connect again." in text
+    assert "Create a new token and connect again." in text
 
 
 async def test_it_is_synced_now_and_removed(page: Page) -> None:
@@ -294,7 +294,7 @@ async def test_without_an_address_of_the_page_the_terminal_is_named() -> None:
 async def test_a_link_is_for_admins_in_private_alone_and_in_no_record(page: Page) -> None:
     room = page.room
     assert isinstance(await room.says(KbVerb.CONNECT, MEMBER), Refused)
-    assert "Others would read" in words(await room.says(KbVerb.CONNECT, private=False))
+    assert "Others could read" in words(await room.says(KbVerb.CONNECT, private=False))
     given = await room.says(KbVerb.CONNECT)
     assert isinstance(given, ConnectLink)
     assert given.address.startswith("https://notes.example/sign-in/")

@@ -1,4 +1,4 @@
-"""The page of gaps over a real socket: who may see it, what it shows, what leaves it."""
+"""The Gaps page over a real socket: permissions, content and exports."""
 
 import asyncio
 import csv

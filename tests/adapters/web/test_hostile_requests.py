@@ -1,4 +1,4 @@
-"""Requests that no browser and no program sends in earnest: refused with a reason, and no error on our side."""
+"""Malformed requests are refused with a reason and cause no error."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who gets to see what of the page, and what is turned away at its door."""
+"""Permissions of the web page, and requests that it refuses."""
 
 import re
 from dataclasses import replace
@@ -141,9 +141,7 @@ async def test_who_guesses_behind_a_proxy_slows_nobody_else_down() -> None:
     async with PageOffice(replace(PASSWORDS, proxies=("127.0.0.1",))).open() as office:
         guesser = office.browser(**{"X-Forwarded-For": "10.0.0.9, 192.0.2.7"})
         assert [await sign_in(guesser, "guess") for _ in range(11)] == [403] * 10 + [429]
-        other = office.browser(
-            **{"X-Forwarded-For": "192.0.2.7, 192.0.2.8"}
-        )  # what somebody says before, is not believed
+        other = office.browser(**{"X-Forwarded-For": "192.0.2.7, 192.0.2.8"})  # an earlier value is ignored
         assert await sign_in(other, "read me") == 303
         again = office.browser(**{"X-Forwarded-For": "made up, 192.0.2.7"})
         assert await sign_in(again, "guess") == 429
@@ -283,7 +281,8 @@ async def test_a_base_that_is_closed_after_a_loss_is_opened_by_the_button_on_its
         admin = await office.operator()
         page = (await admin.get("/knowledge/bases/board")).text
         assert (
-            "closed to all but admins, until one of them confirms that it is restricted to web:user:ada" in page.lower()
+            "closed to everyone except admins, until an admin confirms that it is restricted to web:user:ada"
+            in page.lower()
         )
         assert "Confirm the readers of board" in page
         reply = await admin.post("/knowledge/do", {"verb": "confirm", "base": "board"})

@@ -1,4 +1,4 @@
-"""Asking on the page, without a browser: what is put in line, what is kept, what is said when something cannot be."""
+"""Asking on the web page, without a browser: queueing, storing and errors."""
 
 import pytest
 
@@ -79,7 +79,7 @@ async def test_the_owner_is_told_of_sources_that_differ_and_decides_on_the_page(
         await office.harness.knows("Logs are kept for 90 days.", title="Retention", dated="2026-03-09")
         browser = await office.operator()
         question = await office.asked(browser, "How long are logs kept?")
-        assert "Tell the owner" in (await browser.get(question.rpartition("/")[0])).text
+        assert "Tell the document's owner" in (await browser.get(question.rpartition("/")[0])).text
         assert "can now decide" in (await browser.post(f"{question}/owner")).text
         again = await browser.post(f"{question}/owner")
         assert again.status == 400

@@ -1,4 +1,4 @@
-"""Nothing on the page can be followed, loaded or run, whatever a document or a model wrote.
+"""The web page never links to, loads or runs anything that a document or a model wrote.
 
 Every hostile text of the platforms' tests goes through the real answer view and the real screens, and what a browser
 would get is read by the standard library's parser.
@@ -49,7 +49,7 @@ EVERY = {**HOSTILE, **MORE}
 
 
 def assert_harmless(html: str, what: str = "", source: str = ALLOWED) -> None:
-    """No element but ours, nothing that runs, no address but our own paths and the source's."""
+    """Assert that there are only our elements, no scripts, and no addresses except ours and the source's."""
     for tag, attributes in Elements(html).found:
         assert tag in OURS, (what, tag)
         for name, value in attributes.items():

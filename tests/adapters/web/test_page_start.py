@@ -98,7 +98,7 @@ async def test_conversations_are_found_by_the_words_of_all_their_questions(words
                 await office.conversations.add(OPERATOR, name, text)
         page = (await (await office.operator()).get(f"/ask?find={words}")).text
         assert page.count('<li><a href="/ask/') == found
-        assert ("No conversation of yours has these words." in page) is (found == 0)
+        assert ("None of your conversations contains these words." in page) is (found == 0)
 
 
 async def test_the_same_form_sent_again_is_the_same_question() -> None:

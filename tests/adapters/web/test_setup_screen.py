@@ -1,4 +1,4 @@
-"""The setup on the page: for this machine's operator alone, and no token ever comes back."""
+"""The setup page: only for this machine's operator, and it never shows a token."""
 
 import pytest
 
@@ -74,7 +74,7 @@ async def test_a_folder_of_this_machine_becomes_a_job_and_what_is_left_out_is_sa
 async def test_the_unit_is_written_once_it_is_asked_for() -> None:
     async with PageOffice().open() as office:
         browser = await office.operator()
-        assert "Write the unit" in (await browser.get("/setup/slack")).text
+        assert "Create the systemd unit" in (await browser.get("/setup/slack")).text
         assert (await browser.post("/setup/slack/unit")).status == 303
         assert "is written" in (await browser.get("/setup/slack")).text
         assert office.guide.units == 1

@@ -12,7 +12,7 @@ async def test_usage_is_added_up_by_channel_base_and_day() -> None:
     async with PageOffice().open() as office:
         await office.room.adds("handbook", refunds_md="Refunds take 14 days.")
         browser = await office.operator()
-        assert "Nobody has asked anything" in (await browser.get("/usage")).text
+        assert "There were no questions" in (await browser.get("/usage")).text
         today = office.harness.clock.now().date().isoformat()
         for used in (
             UsageRow(today, "slack:channel:T/C1", "handbook", answers=3, tokens=12_000, cost=0.5),

@@ -64,7 +64,9 @@ def test_a_question_that_must_stay_open_passes_only_without_an_answer() -> None:
     test = DocumentTest(ask="Capital of Peru?", abstains=True)
     assert find_faults(test, Prediction(Outcome.ABSTAINED, "I couldn't find this.")) == []
     assert find_faults(test, answered("The documents do not say it.")) == []
-    assert find_faults(test, answered("Lima [1].")) == ["Answers, although the documents should not say it."]
+    assert find_faults(test, answered("Lima [1].")) == [
+        "Gives an answer, although the documents should not contain one."
+    ]
 
 
 @pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.REFUSED])

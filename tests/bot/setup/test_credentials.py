@@ -1,4 +1,4 @@
-"""A token as people paste it: recognised by its look before anybody is asked."""
+"""Pasted tokens are recognized by their format, before any request."""
 
 import pytest
 
@@ -21,8 +21,8 @@ def test_a_token_may_be_pasted_with_what_stands_around_it(pasted: str) -> None:
     [
         ("xapp-1-A-b", "That is the app token, which comes next. The Bot User OAuth Token begins with xoxb-."),
         ("xoxp-1-a", "That is a user's token."),
-        ("8f742231b10e8888abcd99", "That is not it: the Bot User OAuth Token begins with xoxb-."),
-        ("xoxb-1 2", "That is not it"),
+        ("8f742231b10e8888abcd99", "This is not valid. The Bot User OAuth Token begins with xoxb-."),
+        ("xoxb-1 2", "This is not valid"),
     ],
 )
 def test_another_token_is_named(pasted: str, said: str) -> None:

@@ -1,4 +1,4 @@
-"""What terminal and page share of the setup: what is kept, what is not, and what a folder of this machine has."""
+"""The shared part of the setup in terminal and page: saved settings, and folders of this machine."""
 
 from pathlib import Path
 

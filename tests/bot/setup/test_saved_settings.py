@@ -1,4 +1,4 @@
-"""The ``.env`` that the setup fills: for its owner alone, everything else in it as it was."""
+"""The ``.env`` that the setup fills: private to its owner, with other lines unchanged."""
 
 import stat
 from pathlib import Path

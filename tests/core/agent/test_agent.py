@@ -324,7 +324,7 @@ class TestGathering:
         harness.index.search = stuck  # type: ignore[method-assign, assignment]
         answer = await harness.asks("refunds")
         assert answer.outcome is Outcome.ABSTAINED
-        assert answer.answer.notices == ("The 4.2 seconds of this profile are over.",)
+        assert answer.answer.notices == ("The 4.2 seconds of this profile are used up.",)
 
     async def test_what_cannot_be_afforded_is_not_tried(self, stage: Stage) -> None:
         harness = stage()
@@ -582,7 +582,7 @@ class TestDeciding:
     async def test_where_there_is_nothing_to_read_that_is_said_instead_of_searching(self, stage: Stage) -> None:
         answer = await stage(remedy="Ask Grace for some.").asks("How long do refunds take?")
         assert answer.outcome is Outcome.ABSTAINED
-        assert answer.text == "There are no documents yet that I can read here. Ask Grace for some."
+        assert answer.text == "There are no documents yet that I can use here. Ask Grace for some."
         assert answer.all(RetrievalStarted) == []
 
     async def test_bases_that_are_closed_after_a_loss_are_not_called_empty(self, stage: Stage) -> None:
@@ -590,7 +590,7 @@ class TestDeciding:
         await harness.catalog.save_base(KnowledgeBase("default", closed=True))
         answer = await harness.asks("How long do refunds take?")
         assert answer.outcome is Outcome.ABSTAINED
-        assert "an admin has to confirm who may read them" in answer.text
+        assert "an admin must first confirm who can read them" in answer.text
 
     async def test_nothing_near_is_said_plainly(self, stage: Stage) -> None:
         harness = stage()
@@ -793,7 +793,7 @@ class TestCheckpoints:
         assert parked.checkpoint.kind is CheckpointKind.SOURCES_FIRST
         shown = await harness.presses(parked.checkpoint, "Show sources")
         assert [source.n for source in shown.answer.citations] == [1, 2, 3]
-        assert "Next in the search" not in shown.text, "there is nothing that was not looked at"
+        assert "The search also found" not in shown.text, "there is nothing that was not looked at"
         answer = await harness.presses(shown.checkpoint, "Answer")
         assert answer.outcome is Outcome.ANSWERED
 
@@ -1138,7 +1138,7 @@ class TestWhenThingsFail:
         answer = await harness.asks("refunds")
         assert [call.step for call in harness.script.calls] == ["understand", "grade", "decide", "compose"]
         assert answer.text == f"{REFUNDS} [1]"
-        assert answer.answer.notices == ("The 1,000 tokens of this profile are used.",)
+        assert answer.answer.notices == ("The 1,000 tokens of this profile are used up.",)
 
     async def test_on_a_cap_of_money_it_composes_from_what_it_has(self, stage: Stage) -> None:
         harness = stage(limits=within(cost=1.0), prices=Prices(per_million_in=1_000))
@@ -1146,7 +1146,7 @@ class TestWhenThingsFail:
         await harness.knows(REFUNDS)
         answer = await harness.asks("refunds")
         assert answer.text == f"{REFUNDS} [1]"
-        assert answer.answer.notices == ("The 1 that one answer may cost are used.",)
+        assert answer.answer.notices == ("The 1 that one answer may cost is used up.",)
         assert answer.answer.spent.cost == pytest.approx(0.9)
 
     async def test_on_a_cap_while_grading_the_retrievals_own_scores_stand_in(self, stage: Stage) -> None:

@@ -1,10 +1,10 @@
-"""Answers with one planted falsehood each, and a checker that calls everything supported."""
+"""Answers with one planted error each, and a checker that supports everything."""
 
 import random
 
 from research.measure.mutations import KINDS, Planted, measure, passes, planted, true_is_struck
 
-VALUES = {"number", "unit", "name"}  # what else is planted is in the documents, and left to who reads
+VALUES = {"number", "unit", "name"}  # other planted errors are in the documents, and left to the reader
 
 
 async def test_a_value_that_the_documents_do_not_have_fails_though_a_believed_checker_nods() -> None:

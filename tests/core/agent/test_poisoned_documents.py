@@ -1,4 +1,4 @@
-"""Documents that tell a model what to do, and a model that does it: nothing may come of it."""
+"""Prompt injection: documents give instructions, and the model obeys. Nothing must come of it."""
 
 from collections.abc import AsyncIterator
 

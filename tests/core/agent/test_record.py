@@ -1,4 +1,4 @@
-"""What a run leaves behind: events with names and fields that others rely on, and with true figures in them."""
+"""The recorded events of a run, with names, fields and figures that others rely on."""
 
 from dataclasses import fields
 from typing import get_args

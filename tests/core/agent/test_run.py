@@ -1,4 +1,4 @@
-"""What a run waits for, and what it leaves in order."""
+"""Waits and cleanup of a run."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -58,7 +58,7 @@ async def test_with_nothing_left_a_step_still_gets_a_moment(run: Run) -> None:
 
 
 class Tidy(ScriptedReasoner):
-    """Notices when it need not write on."""
+    """Notices that it can stop writing."""
 
     closed = False
 

@@ -1,4 +1,4 @@
-"""Which searches count as made before."""
+"""Recognizing repeated searches."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Which documents a name means."""
+"""Finding documents by name."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which replies may go out without a search."""
+"""Replies that need no search."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""A document's date is what it says of itself; one that says nothing has none."""
+"""Dates that documents state; without one, a document has none."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a dead process wrote and nobody finished: gone after two looks an hour apart, and nothing else with it."""
+"""Leftovers of a dead process: removed after two checks an hour apart, and nothing else."""
 
 import pytest
 
@@ -27,7 +27,7 @@ async def room() -> Room:
 
 
 async def _looks(room: Room, seconds: float) -> int:
-    """So much later the clock ticks; how many passages there are then."""
+    """Advance the clock and tick; return the number of passages."""
     room.clock.advance(seconds)
     await room.scheduler.tick()
     return await room.index.count()

@@ -1,4 +1,4 @@
-"""What an inquiry may cost."""
+"""The budget of an inquiry."""
 
 import pytest
 

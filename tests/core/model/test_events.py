@@ -1,4 +1,4 @@
-"""What a run streams: which of its events say how long a step took, and how they are told to a person."""
+"""Events of a run: durations, and their explanation for people."""
 
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -43,7 +43,7 @@ def test_explains_searches_in_whole_sentences_without_evidence_numbers() -> None
     assert told == (
         "I searched “leave”: 1 new passage from Leave.",
         "I searched “leave”: nothing new.",
-        "I read on in Leave: 2 new passages.",
+        "I read more in Leave: 2 new passages.",
         "There is no source called 'x'.",
         "1 of 1 passage counted as evidence.",
     )

@@ -1,4 +1,4 @@
-"""A refusal is in the asker's language, and says what would help where the documents are in another."""
+"""Abstentions in the asker's language, with a hint if the documents are in another one."""
 
 import pytest
 

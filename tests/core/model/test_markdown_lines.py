@@ -1,4 +1,4 @@
-"""What a line of Markdown is, held to the parser that the page and Slack's messages go through."""
+"""Kinds of Markdown lines, compared with the parser of the page and of Slack messages."""
 
 import pytest
 from markdown_it import MarkdownIt

@@ -1,4 +1,4 @@
-"""What is left of a chat message for understanding it."""
+"""The text of a chat message that is used to understand it."""
 
 import pytest
 

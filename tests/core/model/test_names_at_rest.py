@@ -1,4 +1,4 @@
-"""What earlier versions wrote is read, and what this one writes is read by them: names at rest stay when code's change.
+"""Stored names stay compatible with earlier versions in both directions, even if the code's names change.
 
 The texts are what those versions wrote, byte for byte.
 """
@@ -112,7 +112,7 @@ def test_what_an_earlier_version_wrote_is_read(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KEPT)
 def test_an_earlier_version_reads_what_this_one_writes(kind: str) -> None:
-    """What it knows stands there as it wrote it; a field that came later it passes over."""
+    """An older version finds its fields unchanged and ignores newer ones."""
     text, value = KEPT[kind]
     assert known_part(json.loads(to_json(value)), json.loads(text)) == json.loads(text)
 

@@ -1,4 +1,4 @@
-"""Principals: one way to text and back, and which of them a base can be granted to."""
+"""Principals as text and back, and which of them can be granted access."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Whose a record is, where it is kept, and that what was kept before still reads."""
+"""Owners and keys of records, and reading older records."""
 
 import json
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Which words of a question are searched for literally."""
+"""The words of a question that are searched literally."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Counts of how questions ended, under the names that stores have had for them from the first version on."""
+"""Counts of outcomes, under the same stored names since the first version."""
 
 from core.model.answer import Outcome, UsageCounts
 

@@ -1,4 +1,4 @@
-"""How two legs become one order."""
+"""Fusion of the two searches into one ranking."""
 
 from dataclasses import replace
 

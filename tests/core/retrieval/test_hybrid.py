@@ -1,4 +1,4 @@
-"""One search, from the question to hits that are published, in order and with a score that means something."""
+"""One hybrid search: published hits, in order, with meaningful scores."""
 
 import threading
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a query names by its figures is kept, wherever the search has it."""
+"""Hits that contain the query's identifiers stay in the results."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A quote is an exact stretch of its passage, and the one that bears the claim out."""
+"""Quotes are exact parts of their passage, and support the claim."""
 
 import pytest
 from hypothesis import given

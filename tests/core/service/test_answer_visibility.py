@@ -1,4 +1,4 @@
-"""Who sees an answer is decided in one place: by where it was asked, what its asker wants, and what is set up there."""
+"""Visibility of answers: by place, the asker's wish, and the channel's settings."""
 
 import ast
 from pathlib import Path

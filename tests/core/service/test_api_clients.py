@@ -1,4 +1,4 @@
-"""Programs and their tokens: what opens, what does not, and which bases a token reads."""
+"""API clients: valid and invalid tokens, and the bases that a token can read."""
 
 from dataclasses import dataclass, field
 

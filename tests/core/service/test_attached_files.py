@@ -1,4 +1,4 @@
-"""Of the files on a question as many are read everywhere, and as much of each; of others it is said why not."""
+"""Attached files: the same limits on every platform, and reasons for files that are not read."""
 
 from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected

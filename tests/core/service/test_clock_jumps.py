@@ -1,4 +1,4 @@
-"""The wall clock set forward a day and back, and back an hour: nothing stops, and nothing is done twice.
+"""Clock changes: forward and back a day, and back an hour. Nothing stops, and nothing runs twice.
 
 Leases of questions and jobs run by time that passes, and sign-ins on the page by Redis's own expiry; of a server whose
 clock is set back, see ``tests/adapters/redis/test_clock_set_back.py``.
@@ -22,7 +22,7 @@ JUMPS = {"back an hour": (-HOUR,), "forward a day and back": (DAY + 5, -DAY), "f
 
 
 async def looks(room: Room) -> None:
-    """Two processes look at the clock, and everything that is due is done."""
+    """Let two processes tick, and run everything that is due."""
     await room.scheduler.tick()
     await room.scheduler.tick()
     await room.works()

@@ -1,4 +1,4 @@
-"""What is in line when a new version starts reads as it was put there."""
+"""Queued deliveries of an older version can be read."""
 
 import json
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ IN_DISCORD = ReplyTarget(ReplyMode.PRIVATE, "5", "7", "1", "9", "t")
 
 
 def kept(kind: str, body: Mapping[str, object]) -> Delivery:
-    """A delivery as the first version put it in line."""
+    """Return a delivery as the first version queued it."""
     return Delivery("d1", "slack", "slack/T1/C1/17.1", "slack:T1/U1", json.dumps(body), kind)
 
 

@@ -1,4 +1,4 @@
-"""Every event of a run is shown in order, by whatever answer view."""
+"""Every event of a run is shown in order, in any answer view."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime

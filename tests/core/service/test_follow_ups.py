@@ -1,4 +1,4 @@
-"""What is suggested below an answer: made of what was found and not used, answerable, and asked once."""
+"""Suggested follow-ups: from unused evidence, answerable, and asked once."""
 
 from dataclasses import replace
 

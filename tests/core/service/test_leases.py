@@ -1,4 +1,4 @@
-"""Lanes whose store is away: they go on trying, and the log is read by people."""
+"""Lanes retry while their store is down, and log it readably."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ from tests.fakes.memory.processes import InProcessNamedLeases
 
 
 class Refusing(InProcessInbox):
-    """Gives nothing out, and says why."""
+    """A store that refuses every lease with a reason."""
 
     asked = 0
 
@@ -41,7 +41,7 @@ async def test_many_lanes_with_the_same_trouble_log_it_once_a_minute(caplog: pyt
     for seconds in (1.0, REPEAT_SECONDS, REPEAT_SECONDS + 1.0):
         again = logging.makeLogRecord(vars(logged) | {"created": logged.created + seconds})
         leases.log.handle(again)
-    other = logging.makeLogRecord(vars(logged) | {"reason": "Redis does not answer."})
+    other = logging.makeLogRecord(vars(logged) | {"reason": "Redis does not respond."})
     leases.log.handle(other)
     assert [record.created - logged.created for record in caplog.records] == [REPEAT_SECONDS, 0.0]
 
@@ -50,18 +50,18 @@ SHORT = timedelta(milliseconds=40)
 
 
 class LeasesThatMayBeAway(InProcessNamedLeases):
-    """The store, which can be away."""
+    """A lease store that can be down."""
 
     away = False
 
     async def acquire(self, name: str, holder: str, lasting: timedelta) -> bool:
         if self.away:
-            raise StoreUnavailable("Redis does not answer.")
+            raise StoreUnavailable("Redis does not respond.")
         return await super().acquire(name, holder, lasting)
 
 
 async def begun(turn: NamedLeaderLease) -> bool:
-    """Whether it came at once, without any wait for time to pass."""
+    """Return whether it began without any wait."""
     waiting = asyncio.create_task(turn.wait_until_leader())
     for _ in range(50):
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""A catalog that lost its end, and the ledger that knows it: what is made again, what stays away, what is closed."""
+"""A catalog that lost its last changes, and the ledger: restored, still removed, and closed data."""
 
 import asyncio
 import copy
@@ -122,7 +122,7 @@ async def test_an_empty_redis_is_not_filled_unless_somebody_says_so(
 ) -> None:
     another = Process(Redis(), blobs)
     for attempt in (another.catalog.bases(), another.catalog.save_base(KnowledgeBase("default"))):
-        with pytest.raises(StoreUnavailable, match="Redis has lost what it knew"):
+        with pytest.raises(StoreUnavailable, match="Redis has lost data"):
             await attempt
     await another.lost_changes.restore()
     assert (await another.documents(), await another.closed()) == (["d1"], {"handbook": True})
@@ -159,7 +159,7 @@ async def test_repair_writes_damaged_entries_of_the_ledger_again(process: Proces
     blobs.kept[name] = blobs.kept[name][:-9]
     before = copy.deepcopy(process.redis)
     await process.lost_changes.restore()
-    assert process.lost_changes.take_notices() == ("1 record of the ledger was lost and is restored.",)
+    assert process.lost_changes.take_notices() == ("1 record of the ledger was lost and is now restored.",)
     await process.catalog.save_base(KnowledgeBase("board"))
     before.catalog = InProcessCatalog()
     await before.catalog.save_base(KnowledgeBase("handbook"))

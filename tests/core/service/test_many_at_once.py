@@ -1,4 +1,4 @@
-"""Many questions that come at the same moment begin a few at a time; none of them keeps the others from beginning."""
+"""Many simultaneous questions begin a few at a time, and none blocks the others."""
 
 import asyncio
 from contextlib import aclosing

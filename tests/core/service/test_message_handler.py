@@ -1,4 +1,4 @@
-"""The road in: from a delivery to its one visible outcome, whatever happens on the way."""
+"""Message handling: from a delivery to its one visible outcome, whatever happens."""
 
 import asyncio
 from collections import Counter
@@ -615,7 +615,7 @@ async def test_while_the_index_opens_the_question_is_kept_and_answered_when_it_c
 
 
 async def answered_once_back(room: Room, away: list[Any]) -> VisibleMessage:
-    """The answer to a question whose first tries meet all that is ``away``."""
+    """Return the answer to a question whose first tries raise the errors in ``away``."""
     async with room.working():
         await room.asks("How long do refunds take?")
         async with asyncio.timeout(PATIENCE):
@@ -642,7 +642,7 @@ async def test_a_platform_that_is_away_in_the_middle_is_tried_again_and_stops_no
 
 
 async def test_retries_when_the_index_is_down_and_never_answers_with_its_error(room: Room) -> None:
-    away = [StoreUnavailable("Milvus at /srv/footnote/milvus.db does not answer.")]
+    away = [StoreUnavailable("Milvus at /srv/footnote/milvus.db does not respond.")]
     search = room.harness.index.search
 
     async def stumbling(text: str, vector: Vectors, scope: Scope, limit: int) -> DenseAndBm25Hits:
@@ -945,7 +945,7 @@ async def test_typed_commands_are_done_and_others_said_to_be_commands(room: Room
             await room.settled()
     settings, slash, thread, person = room.paper.told
     assert "`/footnote settings`" in settings
-    assert "choose it there" in slash
+    assert "choose the command" in slash
     assert thread == outcome_text(ThreadForgotten(was_kept=True))
     assert person.startswith("I have deleted everything you asked me")
     assert (await room.harness.memory.recall(first.thread)).turns == ()
@@ -1004,7 +1004,7 @@ async def test_why_is_not_told_of_what_not_everybody_there_may_read(room: Room) 
             await room.harness.catalog.save_base(replace(base, grants=frozenset({"managers"})))
         await room.asks("why")
         await room.settled()
-    assert room.paper.told == ["There is no answer of mine here that I can explain."]
+    assert room.paper.told == ["I have not answered anything here that I can explain."]
 
 
 async def test_where_answers_are_for_their_asker_alone_why_explains_only_ones_own() -> None:
@@ -1017,7 +1017,7 @@ async def test_where_answers_are_for_their_asker_alone_why_explains_only_ones_ow
         await room.asks("why", BOB)
         await room.asks("why", ALICE)
         await room.settled()
-    assert room.paper.told[0] == "There is no answer of mine here that I can explain."
+    assert room.paper.told[0] == "I have not answered anything here that I can explain."
     assert room.paper.told[1].startswith("“How long do refunds take?”")
 
 

@@ -1,4 +1,4 @@
-"""When a person is asked about their answer, what their press does, and what becomes of it with time."""
+"""People's answers: asking for consent, the buttons, and confirmation over time."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -60,7 +60,7 @@ class RecordedOffers:
 
 
 class CalledRoom(Room):
-    """A thread in which Alice pressed *Ask a person*."""
+    """An installation with a thread in which Alice pressed *Ask a person*."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -324,7 +324,7 @@ async def test_only_the_answerer_decides_and_only_the_asker_says_that_it_is_solv
     for action in (OfferAction.KEEP, OfferAction.NOT_THIS):
         with pytest.raises(Denied):
             await room.presses(action, ADMIN)
-    assert "I keep nothing" in await room.presses(OfferAction.NOT_THIS)
+    assert "I do not keep it" in await room.presses(OfferAction.NOT_THIS)
     with pytest.raises(AlreadyDone):
         await room.presses(OfferAction.KEEP)
     assert await room.proposal_store.proposals() == []
@@ -345,7 +345,7 @@ async def test_words_of_a_private_channel_reach_no_base_that_others_read(room: C
     assert (proposal.base, proposal.audience) == ("", frozenset({THREAD.place}))
     refused = await room.says(KbVerb.APPROVE, target=proposal.id, base="handbook")
     assert isinstance(refused, Refused)
-    assert "More people read" in refused.message
+    assert "has more readers" in refused.message
     assert list(await room.catalog.documents(frozenset({"handbook"}))) == []
 
 

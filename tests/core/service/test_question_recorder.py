@@ -1,4 +1,4 @@
-"""What stays of a question when it has ended, and what does not."""
+"""What is stored about a finished question, and what is not."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Processes that serve together have one index and one store of files, or the later one refuses to start."""
+"""All processes share one index and one file store, or the later one refuses to start."""
 
 import asyncio
 from datetime import timedelta
@@ -69,7 +69,7 @@ async def test_one_that_ends_is_known_no_more(tmp_path: Path) -> None:
 
 
 class Refusing(InProcessProcessRegistry):
-    """A store that answers, and takes no writes while ``refuses`` says why."""
+    """A store that answers but rejects writes while ``refuses`` is set."""
 
     refuses = ""
 

@@ -1,4 +1,4 @@
-"""Long answers in pieces: nothing lost, nothing doubled, nothing broken that has to stay whole."""
+"""Splitting long answers: nothing is lost, doubled or broken."""
 
 import re
 

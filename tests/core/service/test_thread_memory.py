@@ -1,4 +1,4 @@
-"""Which earlier turns of a long thread come back to mind."""
+"""The earlier turns of a long thread that are recalled."""
 
 from datetime import UTC, datetime
 

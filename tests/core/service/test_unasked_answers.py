@@ -1,4 +1,4 @@
-"""Questions in a channel that nobody put to us: answered where an admin wants it and the evidence is strong."""
+"""Questions that do not mention the bot: answered if an admin allows it and the evidence is strong."""
 
 import asyncio
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""What is added up of a run, and what a channel's instructions do to its answers."""
+"""Usage counts of a run, and the effect of a channel's instructions."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
-"""A base that somebody may not read reaches them by no way: not in a search, a suggestion, a digest, a list, an answer.
+"""A hidden base never appears: not in a search, a suggestion, a digest, a list or an answer.
 
-Each way is tried twice: by a reader of the base, who gets its words, and by somebody else, who must not.
+Each path is tried twice: by a reader of the base, who gets its text, and by someone else, who must not.
 """
 
 import ast
@@ -109,7 +109,7 @@ async def suggested(harness: Harness, audience: Audience) -> object:
 
 
 async def suggestion_of_an_earlier_answer(harness: Harness, audience: Audience) -> object:
-    """Pressed below an answer that was made for the board."""
+    """Press a suggestion below an answer that was made for the board."""
     async with user_actions(harness).answers.ask_follow_up(
         harness.key(), await _asked_by_board(harness), 1, BOB, audience
     ) as follow_up:
@@ -127,7 +127,7 @@ async def explained(harness: Harness, audience: Audience) -> object:
 
 
 async def told_in_a_digest(harness: Harness, audience: Audience) -> object:
-    """Of a question that everybody may read, to which a document of the board's came nearest."""
+    """Return a digest with a public question whose nearest document belongs to the board."""
     harness.script.always("compose", "")
     await harness.asks("Where is it said who sings?", audience=BOARD)
     board = Noticeboard(audience)
@@ -247,7 +247,7 @@ async def test_an_admin_sees_every_base_where_nobody_else_reads_the_reply(harnes
 
 
 async def _mirror_canary(harness: Harness, rights_until: str = "") -> None:
-    """The board's base mirrors the rights of a connected source from now on."""
+    """Make the board's base mirror the permissions of a connected source."""
     (canary,) = [base for base in await harness.catalog.bases() if base.name == "canary"]
     await harness.catalog.save_base(replace(canary, connection="wiki", rights_until=rights_until))
 
@@ -273,7 +273,7 @@ async def test_an_admin_sees_a_mirrored_base_only_where_they_may_read_it(harness
 
 async def test_a_refusal_before_others_always_points_to_a_direct_message(harness: Harness) -> None:
     harness.script.always("compose", "")
-    way_on, questions = "ask me in a direct message", ("Who sings, and when?", "What does the moon weigh?")
+    way_on, questions = "Ask me in a direct message", ("Who sings, and when?", "What does the moon weigh?")
     for question in questions:
         assert way_on not in (await harness.asks(question, audience=STRANGERS)).text
     await _mirror_canary(harness)

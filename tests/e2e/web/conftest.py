@@ -1,4 +1,4 @@
-"""A real browser on the real process: Chromium as the system has it, driven by Playwright; skipped by name without."""
+"""A real browser on the real process: the system's Chromium, driven by Playwright. Skipped without it."""
 
 import asyncio
 import os
@@ -128,7 +128,7 @@ def signed_in(server: PageServer, browser: "Browser") -> dict[str, Any]:
 
 
 class Watched:
-    """A context whose pages are watched: what they ask for, and what they complain about."""
+    """A browser context that records requests and console errors."""
 
     def __init__(self, context: "BrowserContext", address: str) -> None:
         self.context = context
@@ -153,7 +153,7 @@ class Watched:
 
 @pytest.fixture
 def office(server: PageServer, browser: "Browser", signed_in: dict[str, Any]) -> Iterator[Watched]:
-    """The operator at the page. What it asks for elsewhere, or complains about, fails the test."""
+    """The operator's browser. External requests and console errors fail the test."""
     context = browser.new_context(storage_state=signed_in, viewport={"width": 1360, "height": 900})  # type: ignore[arg-type]
     watched = Watched(context, server.address)
     yield watched

@@ -73,7 +73,7 @@ def test_ten_real_files_come_in_and_can_be_taken_out_and_put_back(office: Watche
     files = [file for kind in ("pdf", "docx", "html", "xlsx", "md") for file in sorted((FILES / kind).iterdir())[:2]]
     page.set_input_files("#files", files)
     page.fill("#into", "papers")
-    page.get_by_role("button", name="Add them").click()
+    page.get_by_role("button", name="Add files").click()
     page.wait_for_selector(".job:not([aria-busy])")
     assert "10 files" in page.inner_text(".job >> nth=0")
     picture(page, "knowledge")
@@ -158,7 +158,7 @@ def test_without_scripts_it_can_be_asked_read_and_looked_up(
     from playwright.sync_api import FilePayload
 
     page.set_input_files("#files", FilePayload(name="lift.md", mimeType="text/markdown", buffer=b"# Lift\n\nIn May."))
-    page.get_by_role("button", name="Add them").click()
+    page.get_by_role("button", name="Add files").click()
     page.get_by_text("Adding lift.md").first.wait_for()
     context.close()
 

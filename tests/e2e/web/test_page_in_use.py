@@ -176,11 +176,11 @@ def test_a_citation_stays_on_the_line_of_its_sentence(office: Watched) -> None:
 def test_restricting_a_base_names_who_loses_access_and_keeps_it_managed(office: Watched) -> None:
     page = office.open("/knowledge")
     page.fill("#new-base", "private notes")
-    page.get_by_role("button", name="Create it").click()
+    page.get_by_role("button", name="Create").click()
     page.locator("#kb-result .note.good").wait_for()
     page.goto(f"{office.address}/knowledge/bases/private%20notes")
     page.set_input_files("#files", NOTE)
-    page.get_by_role("button", name="Add them").click()
+    page.get_by_role("button", name="Add files").click()
     page.wait_for_selector(".job:not([aria-busy])")
     page.get_by_label("Restrict to…").fill("web:user:ada")
     page.get_by_role("button", name="Restrict", exact=True).click()
@@ -232,7 +232,7 @@ def test_an_upload_shows_how_far_it_is_and_what_became_of_it(office: Watched) ->
     blank: Any = {"name": "blank.md", "mimeType": "text/markdown", "buffer": b"\n" * 1_000_000}
     page.set_input_files("#files", blank)
     assert "blank.md" in page.inner_text(".drop .picked")
-    page.get_by_role("button", name="Add them").click()
+    page.get_by_role("button", name="Add files").click()
     page.wait_for_function(
         "() => { const bar = document.querySelector('.sending'); return !bar.hidden && bar.value > 0 && bar.value < 1 }"
     )
@@ -249,7 +249,7 @@ def test_a_conversation_is_found_by_its_words(office: Watched) -> None:
     page.fill("#find", "approves refunds")
     page.wait_for_function("document.querySelectorAll('#found li a').length >= 1")
     page.fill("#find", "zanzibar")
-    page.get_by_text("No conversation of yours has these words.").wait_for()
+    page.get_by_text("None of your conversations contains these words.").wait_for()
     page.set_viewport_size({"width": 390, "height": 800})
     page.get_by_role("link", name="New conversation").click()
     page.wait_for_selector(".welcome")
@@ -293,7 +293,7 @@ def test_a_gap_has_a_chart_and_its_draft_waits_until_it_is_written(office: Watch
     chart = page.get_by_role("img", name=re.compile("Questions by week"))
     assert chart.locator("text").count() >= 3, "both axes have labels"
     picture(page, "gaps")
-    page.get_by_role("link", name=re.compile("Draft the missing section on Is there a canteen")).click()
+    page.get_by_role("link", name=re.compile("Write the missing section on Is there a canteen")).click()
     page.get_by_role("button", name="Propose it").click()
     page.get_by_text("The draft still says “(to be written)”.").wait_for()
     text = page.input_value("#text")
@@ -315,7 +315,7 @@ def test_a_removed_base_leaves_its_page_with_the_outcome(office: Watched) -> Non
     page = office.open("/knowledge/bases/samples")
     page.get_by_role("button", name="Remove this base").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove samples").click()
-    page.get_by_role("link", name="Back to the knowledge").wait_for()
+    page.get_by_role("link", name="Back to Knowledge").wait_for()
     page.wait_for_selector(".job:not([aria-busy])")
     assert page.url == f"{office.address}/knowledge"
     assert page.locator("dialog[open]").count() == 0

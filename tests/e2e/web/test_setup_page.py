@@ -60,7 +60,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, slack: FakeSlack) -> Iterat
 def give(page: "Page", label: str, token: str) -> None:
     """Paste a token and send it."""
     page.get_by_label(re.compile(label)).fill(token)
-    page.get_by_role("button", name="Try it and keep it").click()
+    page.get_by_role("button", name="Check and save").click()
 
 
 def test_slack_from_nothing_to_a_checked_installation(
@@ -68,7 +68,7 @@ def test_slack_from_nothing_to_a_checked_installation(
 ) -> None:
     (tmp_path / "ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine.")
     page = office.open("/")
-    page.get_by_role("link", name="Put it into your team's chat").click()
+    page.get_by_role("link", name="Add Footnote to your team's chat").click()
     page.get_by_role("heading", name="Where should Footnote answer?").wait_for()
     page.locator("a[href='/setup/slack']").click()
     made = page.get_by_role("link", name="Open it at Slack")
@@ -90,10 +90,10 @@ def test_slack_from_nothing_to_a_checked_installation(
     page.get_by_text("a connection was offered").wait_for()
 
     page.get_by_label("Or a folder of this machine").fill(str(tmp_path / "nowhere"))
-    page.get_by_role("button", name="Read it").click()
+    page.get_by_role("button", name="Add folder").click()
     page.get_by_text("There is no file or folder").wait_for()
     page.get_by_label("Or a folder of this machine").fill(str(tmp_path))
-    page.get_by_role("button", name="Read it").click()
+    page.get_by_role("button", name="Add folder").click()
     page.wait_for_selector(".job:not([aria-busy])")
     page.get_by_role("button", name="Check now").click()
     page.get_by_text("1 passage of 1 document, all there").wait_for()
@@ -115,9 +115,9 @@ def test_slack_from_nothing_to_a_checked_installation(
 
 def test_the_unit_is_written_where_systemd_is(office: Watched, server: PageServer) -> None:
     page = office.open("/setup/discord")
-    if not page.get_by_role("button", name="Write the unit").count():
+    if not page.get_by_role("button", name="Create the systemd unit").count():
         pytest.skip("systemd is not here")
-    page.get_by_role("button", name="Write the unit").click()
+    page.get_by_role("button", name="Create the systemd unit").click()
     page.get_by_text("is written").wait_for()
     unit = server.home / "config" / "systemd" / "user" / "footnote.service"
     assert f"FOOTNOTE_HOME={server.home}" in unit.read_text()

@@ -1,4 +1,4 @@
-"""What goes wrong on demand: rate limits, server errors, refusals, slow and lost answers.
+"""Injected faults: rate limits, server errors, refusals, slow and lost replies.
 
 The healthy limits are here too, since their headers are the same: every answer says how much of its bucket is
 left, and an enforced bucket answers 429 when it is empty.

@@ -16,7 +16,7 @@ class Killed(BaseException):
 
 @dataclass
 class MemoryChat:
-    """What is posted where. ``before`` and ``after`` are called with the number and name of each call, from 1."""
+    """A chat of posted messages. ``before`` and ``after`` are called with the number (from 1) and name of each call."""
 
     mode: ReplyMode = ReplyMode.POST
     before: Callable[[int, str], None] = lambda number, name: None

@@ -1,4 +1,4 @@
-"""The road in, in one process: the same promises as the durable one, but for surviving."""
+"""An in-memory inbox: the contract of the durable one, except durability."""
 
 import asyncio
 from collections import OrderedDict
@@ -57,11 +57,11 @@ class InProcessInbox(Inbox):
             return False
         waiting = [one for line in self._lines.values() for one in line.deliveries]
         if len(waiting) >= self._most_waiting:
-            raise Busy("Too many questions are waiting already.", remedy="Please try again in a few minutes.")
+            raise Busy("Too many questions are waiting.", remedy="Please try again in a few minutes.")
         if sum(one.person == delivery.person for one in waiting) >= self._most_waiting_each:
             raise Busy(
-                f"You have {self._most_waiting_each} questions waiting already.",
-                remedy="Please wait for some of the answers.",
+                f"You have {self._most_waiting_each} questions waiting.",
+                remedy="Please wait for an answer, then ask again.",
             )
         self._seen.add(known)
         self._lines.setdefault(delivery.thread, _Line()).deliveries.append(delivery)
@@ -146,7 +146,7 @@ class InProcessInbox(Inbox):
     def _mine(self, lease: Lease) -> _Line:
         line = self._lines[lease.delivery.thread]
         if not line.held or self._fences.get(lease.delivery.thread) != lease.fence:
-            raise LeaseLost("Another worker has taken this thread over.")
+            raise LeaseLost("Another worker has taken over this thread.")
         return line
 
     async def count_waiting(self) -> int:

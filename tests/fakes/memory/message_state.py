@@ -31,7 +31,7 @@ class InProcessMessageStateStore(MessageStateStore):
         """Keep records. Raises LeaseLost when ``fence`` is stale."""
         for record in records:
             if fence is not None and self._state.fences.get(record.address.place) != fence:
-                raise LeaseLost("Another worker has taken this thread over.")
+                raise LeaseLost("Another worker has taken over this thread.")
             before = was if was is not None and was.address == record.address else None
             self._index(record).update(changed_fields(record, before))
 

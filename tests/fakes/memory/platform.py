@@ -1,4 +1,4 @@
-"""A platform on paper: everything that would be visible is written down. For tests of the road in."""
+"""An in-memory platform that records everything visible, for tests of message handling."""
 
 from dataclasses import dataclass, replace
 

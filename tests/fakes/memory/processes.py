@@ -1,4 +1,4 @@
-"""What several processes share about themselves, in plain dictionaries: leases by name, and who serves."""
+"""In-memory named leases and process registry."""
 
 from collections.abc import Sequence
 from datetime import timedelta

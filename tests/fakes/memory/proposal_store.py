@@ -19,7 +19,10 @@ class InProcessProposalStore(ProposalStore):
     async def keep_proposal(self, proposal: Proposal) -> None:
         """Keep it. Raises Busy when too many of this person wait."""
         if sum(other.by.id == proposal.by.id for other in self._proposals.values()) >= self._most_each:
-            raise Busy("Many proposals wait for an admin already.", remedy="Please try again when some are decided.")
+            raise Busy(
+                "You already have many proposals waiting for an admin.",
+                remedy="Please try again when an admin has decided some of them.",
+            )
         self._proposals[proposal.id] = proposal
 
     async def proposals(self) -> Sequence[Proposal]:

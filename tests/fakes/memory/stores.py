@@ -81,7 +81,7 @@ class InProcessMemory(Memory):
     ) -> None:
         """Append a turn, or replace the one of its trace. Raises LeaseLost when ``fence`` is stale."""
         if fence is not None and fence != self._state.fences.get(str(key)):
-            raise LeaseLost("Another worker has taken this thread over; this turn is not kept.")
+            raise LeaseLost("Another worker has taken over this thread, so this turn is not stored.")
         self._state.spoke.setdefault(turn.asker.id, set()).add(str(key))
         record = self._record(key)
         known = any(earlier.trace_id == turn.trace_id for earlier in record.turns)
@@ -449,7 +449,7 @@ class InProcessApiTokens(ApiTokens):
         if kept.token.id not in self._kept and len(self._kept) >= self._most:
             revoked = [one for one in await self.all() if one.revoked_at is not None]
             if not revoked:
-                raise Busy(f"There are {self._most} tokens already.", remedy="Revoke those that nobody needs.")
+                raise Busy(f"There are {self._most} tokens already.", remedy="Revoke some that are no longer needed.")
             del self._kept[revoked[-1].id]
         self._kept[kept.token.id] = kept
 

@@ -1,4 +1,4 @@
-"""What a careful reader makes of a sentence, given the documents of a prompt and what is known about its question."""
+"""A careful reader's verdict on a sentence, given the prompt's documents and what is known about its question."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

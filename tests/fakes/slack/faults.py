@@ -1,4 +1,4 @@
-"""What goes wrong on purpose: refusals, server errors, slowness, lost answers, rate limits."""
+"""Injected faults: refusals, server errors, slowness, lost replies, rate limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person filled in: the `state.values` of a message or view, and the `actions` of a press."""
+"""A person's input: the `state.values` of a message or view, and the `actions` of a press."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader sees of a message, and who is called by it.
+"""The visible text of a message, and its pings.
 
 Slack's rule (formatting of message text): only `<!channel>`, `<!here>`, `<!everyone>`, `<!subteam^ID>` and
 `<@ID>` call somebody. The same letters with `&lt;` and `&gt;` are plain text, and a bare `@channel` is plain text

@@ -136,7 +136,7 @@ def promising_in(asked: Words, found: Sequence[Evidence]) -> list[list[ScoredUni
 
 
 def most_promising(found: Sequence[Evidence], worded: Sequence[Sequence[ScoredUnit]]) -> list[list[ScoredUnit]]:
-    """Return each passage's units that are among the most promising of its search. Units come best first."""
+    """Return the most promising units of each search, grouped by passage. The given units are sorted, best first."""
     far = min((item.hit.dense for item in found if item.hit.dense is not None), default=0.0)
 
     def promise(one: ScoredUnit) -> float:

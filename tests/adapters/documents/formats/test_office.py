@@ -1,4 +1,4 @@
-"""Word, OpenDocument, PowerPoint and mail as office programs write them: what stands beside the plain paragraphs."""
+"""Word, OpenDocument, PowerPoint and mail as office programs write them: everything besides plain paragraphs."""
 
 import struct
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What office files have beside their main text: page headers, footers, comments, links, and what is left out."""
+"""Office files besides their main text: page headers, footers, comments, links, and omitted parts."""
 
 from collections.abc import Callable
 from io import BytesIO

@@ -1,4 +1,4 @@
-"""What crosses the pipe from the parser: whole again on this side, in lines that are small."""
+"""The pipe protocol of the parser: documents arrive complete, in small lines."""
 
 import json
 
@@ -42,5 +42,5 @@ def test_a_reading_crosses_whole_in_lines_that_are_small(blocks: tuple[Block, ..
     ],
 )  # fmt: skip
 def test_an_answer_that_makes_no_sense_is_refused(line: bytes) -> None:
-    with pytest.raises(DocumentRejected, match="no usable answer"):
+    with pytest.raises(DocumentRejected, match="no usable result"):
         list(in_slices(json.dumps(HEAD).encode() + b"\n" + line))

@@ -1,4 +1,4 @@
-"""Where the fetch goes and where it never goes. The proof is that no socket was made, not that no answer came."""
+"""Allowed and forbidden addresses of the fetcher. The tests check that no socket was opened."""
 
 import asyncio
 import gzip
@@ -87,7 +87,7 @@ FORBIDDEN_ADDRESSES = [
 @pytest.mark.parametrize("address", FORBIDDEN_ADDRESSES)
 async def test_a_name_that_leads_to_a_forbidden_address_is_never_connected_to(address: str) -> None:
     network = Network(names={"innocent.example": ["93.184.215.14", address]})
-    with pytest.raises(FetchRefused, match="must not be fetched"):
+    with pytest.raises(FetchRefused, match="not allowed"):
         await network.fetcher().fetch("http://innocent.example/")
     assert network.connected == []
 
@@ -265,7 +265,7 @@ def deflated(data: bytes) -> bytes:
         (HEAD + b"Content-Encoding: gzip\r\n\r\nnot gzip at all", "damaged"),
         (HEAD + b"Content-Encoding: br\r\n\r\nxxxx", "is not supported"),
         (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "answered 404 Not Found"),
-        (b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", "without saying where"),
+        (b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", "without an address"),
         (b"SSH-2.0-OpenSSH_9.6\r\n\r\n", "invalid response"),
         (b"", "invalid response"),
     ],
@@ -300,7 +300,7 @@ async def test_lists_of_hosts_are_kept() -> None:
     fetcher = network.fetcher(Rules(allow_hosts=frozenset({"docs.example"}), deny_hosts=frozenset({"b.docs.example"})))
     with pytest.raises(FetchRefused, match="not on the list"):
         await fetcher.fetch("https://evil.example/")
-    with pytest.raises(FetchRefused, match="on the list of hosts that are not"):
+    with pytest.raises(FetchRefused, match="on the list of blocked hosts"):
         await fetcher.fetch("https://x.b.docs.example/")
     with pytest.raises(FetchRefused, match="private"):
         await fetcher.fetch("https://a.docs.example/")

@@ -1,4 +1,4 @@
-"""What somebody may see: what Slack does not say of them, they do not hold."""
+"""Access by Slack membership: anything that Slack does not confirm is denied."""
 
 from collections.abc import AsyncIterator
 

@@ -98,5 +98,5 @@ async def test_the_token_goes_to_slack_alone(cabinet: Cabinet, url: str) -> None
 
 @needs_slack
 async def test_a_file_that_is_gone_says_so(cabinet: Cabinet) -> None:
-    with pytest.raises(FetchRefused, match="it was deleted, or is not shared with me"):
+    with pytest.raises(FetchRefused, match="It was deleted, or it is not shared with me"):
         await cabinet.files.fetch("F0GONE", 100)

@@ -1,4 +1,4 @@
-"""What leaves for Slack: what is permitted exactly, and nothing across the seams of a stream."""
+"""The sanitizer for Slack: only exact permitted links, also across the parts of a stream."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How many calls fit into a window, and a method that Slack has asked to wait for."""
+"""Rate limits by method, and Slack's Retry-After."""
 
 from adapters.slack.api.web_client import RateLimiter
 

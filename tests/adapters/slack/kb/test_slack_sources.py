@@ -1,4 +1,4 @@
-"""What was said in Slack, as documents."""
+"""Slack conversations as documents."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Within a thread events are kept as they came, however long one of them takes; threads do not wait for each other."""
+"""Events of a thread keep their order, and threads do not wait for each other."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""When an answer in the making is sent to Slack, and when it is sent no more."""
+"""When an answer in progress is sent to Slack, and when it is not."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What buttons and forms carry reads back; what the first version posted still works."""
+"""Payloads of buttons and forms can be read back, those of the first version too."""
 
 import pytest
 

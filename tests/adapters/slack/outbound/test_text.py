@@ -1,4 +1,4 @@
-"""Nothing that a model or a document wrote can call anybody or lead anywhere."""
+"""Text of models and documents cannot ping anyone or contain active links."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A stranger's program at /v1: what only others may read, links that documents plant, scopes, other people's runs."""
+"""A foreign program at /v1 gets no hidden data, planted links, foreign runs or missing scopes."""
 
 import json
 from collections.abc import AsyncIterator

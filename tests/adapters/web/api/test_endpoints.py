@@ -252,7 +252,7 @@ async def test_a_model_that_is_away_is_a_problem_with_its_trace(office: Office, 
 
 async def test_a_store_that_is_away_is_a_problem_in_either_way(office: Office, program: Program) -> None:
     async def away(*_: object) -> None:
-        raise StoreUnavailable("Redis does not answer.", remedy="Check that it runs.")
+        raise StoreUnavailable("Redis does not respond.", remedy="Check that it runs.")
 
     office.harness.memory.recall = away  # type: ignore[method-assign, assignment]
     got = await program.post("/v1/ask", question=QUESTION)

@@ -1,4 +1,4 @@
-"""What people do beside asking, over the ports."""
+"""Actions of people apart from asking."""
 
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ OPEN = Audience(frozenset({"everyone"}))
 
 
 class Counter:
-    """Answer actions over one test."""
+    """Actions on the answers of one test."""
 
     def __init__(self) -> None:
         self.harness = Harness()
@@ -258,7 +258,7 @@ async def test_people_are_counted_by_their_last_word_and_not_presses(counter: Co
     [
         (
             ThreadMuted(muted=True),
-            "I stay silent in this thread now. Write `unmute` there or mention me when you want me back.",
+            "I now stay silent in this thread. To bring me back, write `unmute` there or mention me.",
         ),
         (ThreadMuted(muted=False), "I answer in this thread again."),
         (ThreadForgotten(was_kept=False), "I have nothing stored about this thread."),

@@ -1,4 +1,4 @@
-"""The delivery engine over a chat in memory: kills between any two calls, every refusal at every call, where next."""
+"""The delivery engine over an in-memory chat: kills and refusals at every call, and fallback places."""
 
 import asyncio
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ MOST_CALLS = 12  # of one delivery, and then some
 
 
 class Worker:
-    """Workers that answer one question in a chat, one after the other, over what is kept."""
+    """Consecutive workers that answer one question in a chat, over the same stores."""
 
     def __init__(self, chat: MemoryChat, manners: Manners = MANNERS, streaming: Streaming[str] | None = None) -> None:
         self.chat, self.manners, self.streaming = chat, manners, streaming
@@ -64,7 +64,7 @@ class Worker:
         )
 
     async def answer(self, text: str = TEXT) -> None:
-        """Work on it once, as the message handler does."""
+        """Process the question once, as the message handler does."""
         if (await self.state()).is_settled:
             return
         delivery = await self.delivery()
@@ -215,7 +215,7 @@ async def test_without_a_place_no_progress_is_posted(failure: Exception) -> None
     await delivery.open()
     await delivery.write("Refunds")
     await asyncio.sleep(0.05)
-    assert chat.calls == 1  # the place is looked for again at the end
+    assert chat.calls == 1  # at the end the place is looked up again
     chat.before = lambda number, name: None
     await delivery.conclude(Answer(Outcome.ANSWERED, TEXT, ()), "t")
     assert list(chat.shown.values()) == WHOLE
@@ -251,7 +251,7 @@ async def test_killed_while_calls_are_refused_the_answer_is_shown_once_and_no_st
         with suppress(Killed):
             await worker.answer()
         await worker.answer()
-        assert sorted(chat.texts("channel")) == sorted(WHOLE), at  # what is posted again comes last
+        assert sorted(chat.texts("channel")) == sorted(WHOLE), at  # a repost comes last
 
 
 async def test_a_shorter_answer_leaves_nothing_of_a_longer_one() -> None:

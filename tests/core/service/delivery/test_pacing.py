@@ -1,4 +1,4 @@
-"""The final edit is the last one that a message shows, in whatever order a platform applies what it was sent."""
+"""A message always ends with the final edit, in whatever order a platform applies edits."""
 
 import asyncio
 import random

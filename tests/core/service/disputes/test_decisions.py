@@ -1,4 +1,4 @@
-"""Which of two sources that differ is right: told once, decided by who may read both, and cited from then on."""
+"""Decisions about differing sources: reported once, decided by an admin who can read both, cited from then on."""
 
 import pytest
 
@@ -18,7 +18,7 @@ BOARD = frozenset({GRACE.id, BOB.id})
 
 
 class Office:
-    """A room whose documents are asked about; the disputes that are told of wait for its admins."""
+    """An installation with documents, whose reported disputes wait for its admins."""
 
     def __init__(self, grants: frozenset[str] = frozenset()) -> None:
         self.harness, self.room, self.grants = Harness(), Room(), grants
@@ -35,7 +35,7 @@ class Office:
         )
 
     async def asks(self, cited: str) -> Told:
-        """Somebody asks, and the answer cites the passage that says this."""
+        """Ask, and return the answer, which cites the passage with this text."""
 
         def compose(_inquiry: object, _thread: object, evidence: tuple[Evidence, ...]) -> str:
             item = next(one for one in evidence if cited in one.passage.text)

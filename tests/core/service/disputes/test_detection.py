@@ -1,4 +1,4 @@
-"""When two sources cannot both be right, and when they only sound alike."""
+"""Detecting contradictions between sources, and pairs that only sound alike."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def stated(text: str, title: str = "Page", source: str = "") -> tuple[Statement,
 
 
 def differ(question: str, one: tuple[Statement, ...], other: tuple[Statement, ...]) -> bool:
-    """Whether they do, whichever comes first."""
+    """Return whether they differ, in both orders."""
     asked = stems_of(question, (one or other)[0].language)
     found = {disagree(question, this, that, asked) for this in one for that in other}
     assert found == {disagree(question, that, this, asked) for this in one for that in other}

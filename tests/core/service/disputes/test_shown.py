@@ -1,4 +1,4 @@
-"""What an answer says where its sources differ, with a model's words and with quotes."""
+"""Answers with differing sources, written by a model and quoted."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""A house of 200 questions with twelve holes in its documents, as its log has them."""
+"""A question log of 200 questions, with twelve planted gaps in the documents."""
 
 import csv
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ EVERYTHING = Reader(frozenset({"handbook", "board"}))
 
 @dataclass(frozen=True)
 class Planted:
-    """A line of the set: the hole it belongs to (``-``: none, ``+``: it was answered), where, and the question."""
+    """A question of the set: its gap (``-``: none, ``+``: it was answered), its place, and its text."""
 
     hole: str
     where: str
@@ -82,7 +82,7 @@ class House:
         conflicts: tuple[tuple[DocumentReference, DocumentReference], ...] = (),
         seconds: float = 1.0,
     ) -> LoggedQuestion:
-        """One question, so long ago."""
+        """Record one question of this age."""
         (vector,) = await self.encoder.encode_queries([question])
         number = len(self.state.questions)
         thread = ThreadKey("slack", space, "D1" if private else "C1", str(number))
@@ -106,13 +106,13 @@ class House:
         return kept
 
     async def dislikes(self, asked: LoggedQuestion, reason: str = "") -> None:
-        """Somebody says that the answer did not help."""
+        """Rate an answer as not helpful."""
         who = Person("slack:T/U9", "Nia")
         await self.feedback.keep(Feedback(asked.trace_id, who, helpful=False, reason=reason, thread=asked.thread))
 
 
 async def lived_in(encoder: Encoder, rows: Sequence[Planted]) -> House:
-    """The house after all these were asked, one an hour, by thirty people."""
+    """Return the installation after all these questions, one an hour, by thirty people."""
     house = House(encoder)
     await house.furnish()
     for number, row in enumerate(rows):

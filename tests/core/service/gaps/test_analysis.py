@@ -1,4 +1,4 @@
-"""Which questions are gaps, for whom, and what stands beside them."""
+"""Gaps: which questions count, who sees them, and with what details."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The week's digest: when, where, once, and nothing that its channel may not know."""
+"""The weekly digest: its time and channel, once, and without hidden content."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ PARKING = "Where may I park?"
 
 
 class Board:
-    """A channel, and what is announced there."""
+    """A channel and its announcements."""
 
     proposals_command = "/kb proposals"
 
@@ -42,7 +42,7 @@ class Board:
 
 
 class Office:
-    """A house whose digest is told on a board."""
+    """An installation whose digest goes to a board."""
 
     def __init__(self) -> None:
         self.house = House(HashingEncoder())
@@ -93,7 +93,7 @@ async def test_the_next_week_it_is_told_again(office: Office) -> None:
     assert len(office.board.posted) == 2
 
 
-@pytest.mark.parametrize("refusal", [PlatformUnavailable("Slack does not answer."), Denied("Slack refuses it.")])
+@pytest.mark.parametrize("refusal", [PlatformUnavailable("Slack does not respond."), Denied("Slack refuses it.")])
 async def test_what_the_platform_refuses_is_tried_again(office: Office, refusal: Exception) -> None:
     office.board.failing = refusal
     with pytest.raises(type(refusal)):

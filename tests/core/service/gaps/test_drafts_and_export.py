@@ -1,4 +1,4 @@
-"""What becomes of a gap: a table for a spreadsheet, a draft that an admin decides on."""
+"""Exports and drafts of gaps."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ ADA = Person("slack:T/U0", "Ada")
 
 
 class Office:
-    """A house, its admins' desk, and a chat platform that has its threads still."""
+    """An installation with admins, and a chat platform that still has the threads."""
 
     def __init__(self) -> None:
         self.house = House(HashingEncoder())

@@ -1,4 +1,4 @@
-"""Two hundred questions with twelve holes: what is found of them with the packaged model. None of it by hand."""
+"""Two hundred questions with twelve planted gaps, grouped with the packaged model."""
 
 from collections import Counter
 from datetime import timedelta
@@ -34,12 +34,12 @@ def hole_of(rows: list[Planted]) -> dict[str, str]:
 
 
 def in_words(report: GapReport) -> list[Gap]:
-    """The gaps that somebody asked about in the open."""
+    """Return the gaps that were asked about in public."""
     return [gap for gap in report.gaps if gap.examples]
 
 
 async def test_each_of_twelve_holes_is_one_gap_in_the_main(rows: list[Planted], report: GapReport) -> None:
-    """Of a hole's nine questions in the open at least six stand in one gap, most of which is of that hole."""
+    """At least six of a planted gap's nine public questions share a group, and most of that group belongs to it."""
     holes = hole_of(rows)
     main = Counter[str]()
     for gap in in_words(report):

@@ -1,4 +1,4 @@
-"""Vectors into groups: few, many, and more than fit at once."""
+"""Grouping vectors: few, many, and more than fit in one batch."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from core.service.gaps.question_groups import group_by_meaning
 
 
 def clusters(groups: int, each: int, seed: int = 7) -> Vectors:
-    """Unit vectors around so many middles, one of each in turn."""
+    """Return unit vectors around this many centres, one of each in turn."""
     rng = np.random.default_rng(seed)
     middles = rng.standard_normal((groups, 64))
     points = np.tile(middles, (each, 1)) + 0.2 * rng.standard_normal((groups * each, 64))

@@ -1,4 +1,4 @@
-"""An installation in this process around ``/kb``: an admin, a member, a site to fetch from, and a worker to step."""
+"""An in-process installation for ``/kb``: an admin, a member, a site to fetch from, and a worker that tests step."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
@@ -71,7 +71,7 @@ CHANNEL = "paper:channel:T/C"
 
 
 class PlainParser:
-    """Reads text; anything with a zero byte is rejected. ``opened`` holds it back, to look at a job half-way."""
+    """Parser of plain text that rejects zero bytes. ``opened`` pauses it in the middle of a job."""
 
     def __init__(self) -> None:
         self.read: list[str] = []
@@ -100,9 +100,9 @@ class PaperSite(Fetcher):
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> FetchResult:
         self.asked.append((url, etag))
         if url in self.broken:
-            raise FetchRefused("The host answered 500 Internal Server Error.")
+            raise FetchRefused("The host replied with 500 Internal Server Error.")
         if url not in self.pages:
-            raise PageGone("The host answered 404 Not Found.")
+            raise PageGone("The host replied with 404 Not Found.")
         text = self.pages[url]
         mark = f'"{hash(text)}"'
         name = url.rsplit("/", 1)[-1] or "index.html"
@@ -114,7 +114,7 @@ class PaperSite(Fetcher):
 
 @dataclass
 class RecordedPlatform:
-    """What a platform lends: files by reference, conversations by reference, and a card on which jobs are drawn."""
+    """A platform's capabilities: files and conversations by reference, and job cards."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     conversations_: dict[str, Conversation] = field(default_factory=dict)
@@ -170,7 +170,7 @@ class Stores(FsspecFileStores):
 
 
 class Room:
-    """Everything, with the means to say what someone does and to let the worker work."""
+    """The installation, with methods for people's actions and the worker."""
 
     def __init__(self, stores: Stores | None = None) -> None:
         self.clock = ManualClock(datetime.now(UTC))
@@ -189,7 +189,7 @@ class Room:
         self.assemble()
 
     def assemble(self) -> None:
-        """Put together what works on these stores."""
+        """Build the services on these stores."""
         self.retriever = Retriever(self.index, self.encoder, None, self.catalog)
         self.originals = Originals(self.kept_originals)
         self.consistency = IndexConsistency(self.catalog, self.index, self.originals)
@@ -216,7 +216,7 @@ class Room:
         self.wire()
 
     def wire(self) -> None:
-        """Put together ``/kb``, its queue and its clock, as a process does."""
+        """Build ``/kb``, its queue and its scheduler, as a process does."""
         deps = KnowledgeDeps(
             catalog=self.catalog,
             index=self.index,
@@ -280,14 +280,14 @@ class Room:
         return JobWorker(name="w", inbox=self.inbox, runner=self.runner(), tick=self.scheduler.tick)
 
     async def works(self) -> None:
-        """Let a worker do everything that waits."""
+        """Let a worker process all waiting jobs."""
         worker = self.worker()
         while (lease := await self.inbox.take("w", timedelta())) is not None:
             await worker.handle(lease)
             await self.inbox.complete(lease)
 
     async def says(self, verb: KbVerb, by: Person = ADMIN, *, private: bool = True, **given: object) -> KbResult:
-        """Someone sends a command."""
+        """Send a command."""
         return await self.kb_service.handle(KbCommand(verb, **given), self.caller(by, private=private))  # type: ignore[arg-type]
 
     def caller(self, by: Person, *, private: bool = True) -> Caller:
@@ -300,7 +300,7 @@ class Room:
         )
 
     async def adds(self, base: str = "handbook", **files: str) -> Job:
-        """The admin adds files, and they are worked on to the end."""
+        """Let the admin add files, and process the job."""
         if await self.trash.base(base) is None:
             await self.says(KbVerb.CREATE, base=base)
         names = {name.replace("_", "."): text.encode() for name, text in files.items()}
@@ -327,12 +327,12 @@ class Room:
         return Scope(frozenset(bases))
 
     async def finds(self, query: str, *bases: str) -> list[str]:
-        """The titles that a search finds in these bases."""
+        """Return the titles that a search finds in these bases."""
         found = await self.retriever.search(query, Scope(frozenset(bases or ("handbook",))))
         return [hit.passage.title for hit in found.hits]
 
     async def finds_text(self, query: str, *bases: str) -> list[str]:
-        """The words that a search finds in these bases."""
+        """Return the passages that a search finds in these bases."""
         found = await self.retriever.search(query, Scope(frozenset(bases)))
         return [hit.passage.text for hit in found.hits]
 
@@ -348,20 +348,20 @@ def again(caller: Caller, **changes: object) -> Caller:
 
 
 def job_in(result: KbResult) -> JobSummary:
-    """The first job that a command began."""
+    """Return the first job of a command."""
     jobs = accepted_jobs(result)
     assert jobs, words(result)
     return jobs[0]
 
 
 def asked_in(result: KbResult) -> KbCommand:
-    """The command that confirms a removal."""
+    """Return the command that confirms a removal."""
     assert isinstance(result, RemovalPreview), words(result)
     return result.confirm.command
 
 
 def words(result: KbResult) -> str:
-    """All that a person reads of a result, on any platform."""
+    """Return the text of a result."""
     if isinstance(result, ProposalDecided):
         return f"{words(result.outcome)}\n{words(result.remaining)}"
     if not isinstance(result, KbOutcome):
@@ -370,7 +370,7 @@ def words(result: KbResult) -> str:
 
 
 def card_words(job: Job) -> str:
-    """All that a person reads on a job's card."""
+    """Return the text of a job's card."""
     return _card_text(summarize_job(job))
 
 
@@ -380,5 +380,5 @@ def _card_text(job: JobSummary) -> str:
 
 
 def denied(result: KbResult) -> bool:
-    """Whether it was refused because this person may not do that."""
+    """Return whether the command was denied."""
     return isinstance(result, Refused) and result.reason is RefusalReason.DENIED

@@ -1,4 +1,4 @@
-"""Who may read a base: granted, revoked, restricted, and slips that would close it to everyone."""
+"""Readers of a base: granting, revoking, restricting, and mistakes that would close it to everyone."""
 
 from dataclasses import replace
 
@@ -88,11 +88,11 @@ async def test_adding_readers_says_what_they_can_read_and_opening_to_everyone_as
     await room.adds("handbook", refunds_md="# Refunds\n\nThirty days.")
     await room.says(KbVerb.GRANT, base="handbook", principals=(CHANNEL,), confirmed=True)
     reply = await room.says(KbVerb.GRANT, base="handbook", principals=("slack:user:T/U2",))
-    assert words(reply).endswith("They can read all that is in it: 1 document.")
+    assert words(reply).endswith("They can now read all of it: 1 document.")
     assert await _readers(room, "handbook") == {CHANNEL, "slack:user:T/U2"}
     asked = await room.says(KbVerb.GRANT, base="handbook", principals=(EVERYONE,))
     assert isinstance(asked, ReadersPreview)
-    assert "Open “handbook” to everyone? Then everyone can read all that is in it: 1 document." in words(asked)
+    assert "Open “handbook” to everyone? Everyone can then read all of it: 1 document." in words(asked)
     assert await _readers(room, "handbook")
     await room.kb_service.handle(asked.confirm.command, room.caller(ADMIN))
     assert await _readers(room, "handbook") == frozenset()
@@ -150,7 +150,7 @@ async def test_a_closed_base_opens_by_confirming_its_readers_and_by_no_other_cha
     await room.says(KbVerb.GRANT, base="board", principals=(EVERYONE,))
     await room.says(KbVerb.GRANT, base="board", principals=(CHANNEL,), confirmed=True)
     await room.says(KbVerb.DESCRIBE, base="board", text="What the board decides.")
-    assert f"closed to all but admins, until one of them confirms that it is restricted to {CHANNEL}" in words(
+    assert f"closed to everyone except admins, until an admin confirms that it is restricted to {CHANNEL}" in words(
         await room.says(KbVerb.LIST)
     )
     assert denied(await room.says(KbVerb.CONFIRM, MEMBER, base="board"))

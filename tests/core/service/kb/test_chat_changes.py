@@ -104,7 +104,7 @@ async def test_an_outage_is_outlasted_with_longer_and_longer_pauses(
     room: LivingRoom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def away(_: str) -> None:
-        raise PlatformUnavailable("The platform does not answer.")
+        raise PlatformUnavailable("The platform does not respond.")
 
     await room.works()
     before = len(await room.jobs.recent())
@@ -123,7 +123,7 @@ async def test_an_outage_is_outlasted_with_longer_and_longer_pauses(
 
 async def test_what_cannot_be_read_for_a_day_is_given_up(room: LivingRoom, monkeypatch: pytest.MonkeyPatch) -> None:
     async def away(_: str) -> None:
-        raise PlatformUnavailable("The platform does not answer.")
+        raise PlatformUnavailable("The platform does not respond.")
 
     await room.works()
     await room.changes()

@@ -1,4 +1,4 @@
-"""Which document of a base a local file is: by where it comes from, not by what its folder is called."""
+"""Matching local files to documents by their path, not by their folder's name."""
 
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -32,7 +32,7 @@ def made(folder: Path, **files: str) -> Path:
 
 
 async def ingest(room: Room, *paths: Path, name: str = "", base: str = "default") -> tuple[FileNaming, list[ItemState]]:
-    """Ingest these paths as the terminal does; what they are called, and how each file came out."""
+    """Ingest these paths as the terminal does; return their names and results."""
     naming = await room.kb_service.name_files(local_files(paths), base, room.caller(ADMIN), name=name)
 
     async def contents() -> AsyncIterator[FileContent]:
@@ -51,7 +51,7 @@ async def sources(room: Room, base: str = "default") -> list[str]:
 
 
 async def forget_origins(room: Room) -> None:
-    """Write the records of the base again as a version before origins wrote them."""
+    """Rewrite the base's records as written before origins existed."""
     for one in await room.catalog.documents(frozenset({"default"})):
         record = json.loads(to_json(one))
         assert record.pop("origin")
@@ -67,7 +67,7 @@ async def test_two_folders_of_one_name_are_both_kept(room: Room, tmp_path: Path)
     await ingest(room, first)
     naming, states = await ingest(room, second)
     assert (states, await sources(room)) == ([ADDED], ["docs (b)/policy.md", "docs/policy.md"])
-    assert f"“docs” is the name of {first} here, so what is in {second} is called “docs (b)”." in naming.notes
+    assert f"“docs” is already the name of {first}, so the documents in {second} is called “docs (b)”." in naming.notes
     for folder in (first, second):
         naming, states = await ingest(room, folder)
         assert (states, naming.notes, naming.kept) == ([UNCHANGED], (), ())
@@ -133,7 +133,7 @@ async def test_a_name_is_for_one_folder(room: Room, tmp_path: Path) -> None:
 async def test_the_name_of_a_folder_that_is_still_there_cannot_be_taken_over(room: Room, tmp_path: Path) -> None:
     first, second = (made(tmp_path / one, policy_md=f"Policy {one}.") for one in ("a", "b"))
     await ingest(room, first)
-    with pytest.raises(DocumentRejected, match=f"“a” is the name of {first}, which is still there"):
+    with pytest.raises(DocumentRejected, match=f"“a” is already the name of {first}, which is still there"):
         await ingest(room, second, name="a")
     assert [folder_of(one.origin) for one in await room.catalog.documents(frozenset({"default"}))] == [str(first)]
 

@@ -1,4 +1,4 @@
-"""What takes room and is of no use any more goes by itself, and is not looked for at every tick of the clock.
+"""Cleanup of unused data, which does not run at every tick.
 
 Orphaned passages have tests of their own, in ``tests/core/ingestion/test_orphans.py``.
 """
@@ -21,7 +21,7 @@ async def room() -> Room:
 
 
 async def ticks_after(room: Room, seconds: float) -> int:
-    """So much later the clock ticks; how many removals are remembered then."""
+    """Advance the clock and tick; return the number of stored removals."""
     room.clock.advance(seconds)
     await room.scheduler.tick()
     return len(await room.trash_store.removals())

@@ -1,4 +1,4 @@
-"""What a job's card says, until when its job can be ended there, and which state it comes to show."""
+"""Job cards: text, the Cancel button, and the final state."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -192,7 +192,7 @@ async def test_a_job_that_is_being_ended_reads_so_unless_it_is_over(
 
 async def test_an_end_that_comes_while_somebody_presses_is_not_taken_back() -> None:
     class Slow(InProcessMessageStateStore):
-        """Somebody ends the job just after its card was read."""
+        """A store in which the job is cancelled just after its card was read."""
 
         async def read(self, blank: R) -> R | None:
             found = await super().read(blank)

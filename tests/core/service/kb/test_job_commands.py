@@ -1,4 +1,4 @@
-"""Bringing in and fetching again: files, links, sites and channels, as an admin asks for them."""
+"""Adding and refreshing files, links, sites and channels, as an admin."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -74,7 +74,7 @@ async def test_a_site_is_followed_up_to_its_limit_and_pages_that_fail_are_named(
     job = await room.job(job_in(reply).id)
     assert job.counts == {ItemState.UNCHANGED: 3, ItemState.ADDED: 2, ItemState.FAILED: 1}
     assert job.failed_items[0].source == f"{root}gone.html"
-    assert not room.blobs.kept  # what was set aside is gone once it is read
+    assert not room.blobs.kept  # the spooled file is deleted after it is read
 
 
 async def test_no_site_is_followed_further_than_the_bound(room: Room) -> None:
@@ -158,7 +158,7 @@ async def test_repair_fills_a_lost_index_from_what_documents_were_made_of(room: 
     await room.says(KbVerb.INGEST, base="handbook", target="https://pier.example/")
     await room.works()
     room.platform.files.clear()
-    room.site.pages.clear()  # nobody has to be asked again
+    room.site.pages.clear()  # no new confirmation is needed
     loses_its_index(room)
     reply = await room.says(KbVerb.REPAIR)
     await room.works()
@@ -223,12 +223,12 @@ async def test_a_catalog_that_came_back_empty_is_said_until_a_document_is_there_
     await room.consistency.check()
     room.catalog = InProcessCatalog()
     room.assemble()
-    with pytest.raises(StoreUnavailable, match="Redis has lost what it knew"):
+    with pytest.raises(StoreUnavailable, match="Redis has lost data"):
         await room.consistency.check()
     assert not (await room.consistency.report()).same
     assert not await room.consistency.settle()
     await room.says(KbVerb.CREATE, base="handbook")
-    assert "Redis has lost what it knew" in words(await room.says(KbVerb.REPAIR))
+    assert "Redis has lost data" in words(await room.says(KbVerb.REPAIR))
     room.clock.advance(FIRST_LOOK)
     for _ in range(3):
         await room.scheduler.tick()
@@ -296,6 +296,6 @@ async def test_a_lost_original_is_read_again_by_its_link_and_named_where_there_i
     assert "The originals of 1 document are not stored. Add them again, or remove them:" in words(reply)
     assert "• handbook: ferry.md" in words(reply)
     await room.works()
-    assert (await room.consistency.find_losses()).startswith("1 of 2 documents have lost something: ferry.md")
+    assert (await room.consistency.find_losses()).startswith("1 of 2 documents are incomplete: ferry.md")
     await room.adds(ferry_md="# Ferry\n\nThe ferry leaves at nine.")
     assert await room.consistency.find_losses() == ""

@@ -1,4 +1,4 @@
-"""A process that dies at any point of a job: before each single call that it makes to the world, one after the other.
+"""A process that is killed before each single call of a job.
 
 A dead process does nothing more, so what follows a call cannot be told from what precedes the next one. Whoever takes
 over finds the stores as they were left: until it is done searches see the old version or the new one, whole; after
@@ -46,7 +46,7 @@ class Killed(BaseException):
 
 @dataclass
 class Fuse:
-    """Lets so many calls pass; then the process is dead, whatever it still tries."""
+    """Lets a number of calls pass, then every call raises Killed."""
 
     calls: int
     made: list[str] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Fuse:
 
     @property
     def last(self) -> str:
-        """The call that killed it; how often a job looks whether it was cancelled, the clock says, so perhaps none."""
+        """Return the killed call. A job checks for cancellation by time, so there may be none."""
         return self.made[self.calls] if self.calls < len(self.made) else "none: it came to its end"
 
 
@@ -81,7 +81,7 @@ class Fused:
 
 
 def process(room: Room, fuse: Fuse) -> Room:
-    """A process over the same stores and the same world, that will die."""
+    """Return a process over the same stores, which will be killed."""
     dying = copy.copy(room)
     for name in STORES:
         setattr(dying, name, Fused(fuse, name, getattr(room, name)))
@@ -97,7 +97,7 @@ def process(room: Room, fuse: Fuse) -> Room:
 
 @dataclass(frozen=True)
 class Work:
-    """A job: what was there before, what is asked for, and what a search finds before and after."""
+    """A job: the state before it, its command, and the search results before and after."""
 
     prepare: Callable[[Room], Awaitable[None]]
     ask: Callable[[Room], Awaitable[JobSummary]]
@@ -204,7 +204,7 @@ async def editions_found(room: Room) -> frozenset[str]:
 
 
 async def _killed(work: Work, calls: int) -> tuple[Room, JobSummary, Fuse]:
-    """A room in which a process did this job and died before the call after so many."""
+    """Return an installation in which a process was killed in the middle of this job."""
     room = Room()
     await work.prepare(room)
     job = await work.ask(room)
@@ -376,7 +376,7 @@ async def test_a_process_that_is_slow_and_one_that_takes_over_put_one_job_in_lin
             continue
         if held.job is None:
             break
-        for _ in range(3):  # whoever looks at the clock, and the slow one that goes on after all
+        for _ in range(3):  # the scheduler, and the slow process that continues after all
             await room.scheduler.tick()
             await room.proposals.enqueue(held)
         await room.works()

@@ -1,4 +1,4 @@
-"""Jobs: what a kill, a cancellation, a lost lease and a second person do to them."""
+"""Jobs under kills, cancellation, lost leases and concurrent people."""
 
 import asyncio
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def room() -> Room:
 
 
 async def _nothing() -> None:
-    """A guard: the lease is ours."""
+    """A guard for a lease that we hold."""
 
 
 async def test_a_killed_job_goes_on_with_the_first_item_that_has_no_outcome(room: Room) -> None:

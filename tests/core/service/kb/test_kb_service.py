@@ -1,4 +1,4 @@
-"""``/kb`` as people use it: who may, what happens, what is said."""
+"""``/kb``: permissions, effects and replies."""
 
 from collections.abc import AsyncIterator
 

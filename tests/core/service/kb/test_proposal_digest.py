@@ -1,4 +1,4 @@
-"""That proposals wait is told once a day where admins chose it, whatever dies meanwhile, and none of their words."""
+"""The daily digest of waiting proposals: sent once, also after crashes, without their text."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ class Killed(BaseException):
 
 
 class Board:
-    """Channels, and what is announced there."""
+    """Channels and their announcements."""
 
     proposals_command = "/kb proposals"
 
@@ -54,7 +54,7 @@ class Board:
 
 
 class MortalStore(InProcessMessageStateStore):
-    """What a process reaches until it is dead: who is killed clears nothing up."""
+    """The stores of a process until it is killed. A killed process cleans up nothing."""
 
     dead = False
 
@@ -64,7 +64,7 @@ class MortalStore(InProcessMessageStateStore):
 
 
 class Office:
-    """Proposals that wait, places with settings, and processes that look at them."""
+    """Waiting proposals, places with settings, and processes that check them."""
 
     def __init__(self, proposals: ProposalStore) -> None:
         self.proposals = proposals

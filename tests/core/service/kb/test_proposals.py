@@ -1,4 +1,4 @@
-"""What people would add: it waits, is decided once, and becomes a job."""
+"""Proposals: they wait, are decided once, and become jobs."""
 
 import asyncio
 from dataclasses import replace
@@ -187,7 +187,7 @@ async def test_an_approval_for_which_there_is_no_room_holds_and_is_taken_up_when
 
 
 async def proposed(room: Room, *texts: str) -> list[str]:
-    """Proposals of these words; their ids."""
+    """Add proposals with these texts; return their ids."""
     for number, text in enumerate(texts):
         made = conversation(text, source=f"T/C/{number}", title=f"Question {number}")
         assert is_success(await room.kb_service.proposals.propose(made, room.caller(MEMBER)))
@@ -196,13 +196,13 @@ async def proposed(room: Room, *texts: str) -> list[str]:
 
 
 async def pressed(room: Room, listed: KbResult, number: int, label: str, by: Person = ADMIN) -> KbResult:
-    """What comes of the button of this name below a proposal, the first being 0."""
+    """Press the button with this name below a proposal, counted from 0; return the result."""
     (action,) = [one for one in waiting_in(listed).proposals[number].actions if one.label == label]
     return await room.kb_service.handle(action.command, room.caller(by))
 
 
 def waiting_in(result: KbResult) -> ProposalList:
-    """The proposals that are shown, alone or below what was decided."""
+    """Return the proposals shown, alone or below a decision."""
     listed = result.remaining if isinstance(result, ProposalDecided) else result
     assert isinstance(listed, ProposalList), words(result)
     return listed

@@ -1,4 +1,4 @@
-"""Looking: lists, details and jobs, and what does not exist for whom."""
+"""Lists, details and jobs, and what is hidden from whom."""
 
 import pytest
 
@@ -68,5 +68,5 @@ async def test_a_secret_in_a_link_is_not_shown_among_a_bases_failures(room: Room
     await room.says(KbVerb.INGEST, base="handbook", target="https://docs.example/a?token=s3cret")
     await room.works()
     shown = words(await room.says(KbVerb.SHOW, base="handbook"))
-    assert "https://docs.example/a?…: The host answered 404 Not Found." in shown
+    assert "https://docs.example/a?…: The host replied with 404 Not Found." in shown
     assert "s3cret" not in shown

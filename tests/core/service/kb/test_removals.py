@@ -1,4 +1,4 @@
-"""Taking out and putting back, of documents and whole bases; a search shows how it came out."""
+"""Removing and restoring documents and whole bases, verified by a search."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Results as data: nothing in them that must not be shown, and words for each of them."""
+"""Results as data: no hidden content, and wording for each one."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What may be fetched again by itself, and what may not."""
+"""Which sources can have a schedule."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Sites that are kept up with: what happens to pages that vanish, and to what only seems to."""
+"""Syncing sites: pages that vanish, and pages that only seem to."""
 
 import pytest
 
@@ -18,7 +18,7 @@ class Guide:
         self.room = room
 
     def has(self, *names: str, linked: tuple[str, ...] | None = None) -> None:
-        """These pages are there; the first page leads to ``linked``, or to all of them."""
+        """Serve these pages. The first page links to ``linked``, or to all of them."""
         links = "".join(f'<a href="{name}">{name}</a>' for name in (names if linked is None else linked))
         pages = {f"{ROOT}{name}": f"# {name}\n\nThe words of {name}." for name in names}
         self.room.site.pages = {ROOT: f"<html>{links}</html>", **pages}
@@ -30,7 +30,7 @@ class Guide:
         return await self.room.job(job_in(reply).id)
 
     async def day(self) -> Job:
-        """A day passes; the job that it brought."""
+        """Advance the clock by a day; return the scheduled job."""
         self.room.clock.advance(DAY)
         await self.room.scheduler.tick()
         await self.room.works()
@@ -52,7 +52,7 @@ async def test_removes_an_unlinked_page_at_the_second_sync_and_restores_it_if_re
     guide.has("a", "b", "c", linked=("a", "b"))
     first = await guide.day()
     assert await guide.holds() == {"a", "b", "c"}
-    assert "c: No page links to it any more. If the next check finds the same, it is removed." in card_words(first)
+    assert "c: No page links to it any more. It is removed if the next check finds the same." in card_words(first)
     second = await guide.day()
     assert await guide.holds() == {"a", "b"}
     assert second.counts[ItemState.REMOVED] == 1
@@ -71,7 +71,7 @@ async def test_a_page_that_its_site_says_is_gone_goes_at_the_second_sync(guide: 
     guide.has("a", linked=("a", "b"))
     first = await guide.day()
     assert await guide.holds() == {"a", "b"}
-    assert "b: The site says that it was deleted. If the next check finds the same" in card_words(first)
+    assert "b: The site says that it was deleted. It is removed if" in card_words(first)
     assert not first.failed_items
     second = await guide.day()
     assert await guide.holds() == {"a"}
@@ -95,7 +95,7 @@ async def test_a_page_that_fails_takes_nothing_out_neither_itself_nor_what_it_le
     guide.room.site.broken = {f"{ROOT}a"}
     for _ in range(3):
         job = await guide.day()
-        assert job.failed_items[0].reason == "The host answered 500 Internal Server Error."
+        assert job.failed_items[0].reason == "The host replied with 500 Internal Server Error."
     assert await guide.holds() == {"a", "b"}
 
 

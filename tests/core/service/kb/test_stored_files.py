@@ -256,5 +256,5 @@ async def test_files_beside_a_place_are_two_jobs_and_none_is_left_out_in_silence
     files = (FileReference("rules.md", "rules.md"),)
     reply = await room.says(KbVerb.INGEST, base="handbook", target=memory.address, files=files)
     assert not is_success(reply)
-    assert words(reply) == "Files and a whole channel or site are two jobs. Add the files by themselves."
+    assert words(reply) == "Files cannot be added together with a channel or a site. Add the files by themselves."
     assert await room.jobs.recent() == []

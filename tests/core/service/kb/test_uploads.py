@@ -1,4 +1,4 @@
-"""Files at hand, before they are brought in: which need it, what would come of it, and who may ask."""
+"""Local files before an upload: which ones are needed, the expected result, and permissions."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""A company with one policy that changes, people who asked about it, and processes that keep their answers standing."""
+"""A company with one changing policy, people who asked about it, and processes that follow their answers."""
 
 import asyncio
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Killed(BaseException):
 
 
 class Fuse:
-    """Counts calls, and kills the process at the one that is named: before it is done, or after."""
+    """Counts calls and kills the process before or after the named one."""
 
     def __init__(self) -> None:
         self.calls, self.at, self.dead = 0, 0, False
@@ -103,7 +103,7 @@ class Post:
 
 
 class MortalStore(InProcessMessageStateStore):
-    """What a process reaches until it is killed."""
+    """The stores of a process until it is killed."""
 
     fuse = Fuse()
 
@@ -141,18 +141,18 @@ class Company:
         base: str = "default",
         grants: Sequence[str] = (),
     ) -> None:
-        """Make this the visible version of a document of one passage."""
+        """Publish this version of a document with one passage."""
         await self.harness.catalog.save_base(KnowledgeBase(base, "", frozenset(grants)))
         await publish(self.harness, text, version, title=title, base=base)
 
     async def asks(self, question: str = QUESTION, *, thread: str = "t", by: Person = ALICE) -> None:
-        """Somebody asks in the channel, and reads the answer."""
+        """Ask in the channel, and read the answer."""
         audience = Audience(self.post.grants | {by.id}, public=True)
         await self.harness.asks(question, thread=thread, by=by, audience=audience)
         self.clock.advance(1)
 
     async def switches(self, on: bool = True) -> None:
-        """An admin switches it on or off in the channel."""
+        """Switch it on or off in the channel."""
         await self.settings.write(PLACE, ChosenSettings(standing_answers=on))
 
     def check(self) -> AnswerCheck:
@@ -176,7 +176,7 @@ class Company:
         )
 
     async def preview(self) -> str:
-        """What an admin is shown."""
+        """Return the admin's preview."""
         preview = NoticePreview(self.check(), self.harness.questions, self.harness.memory)
         return await preview.text(self.harness.key(""), Audience(self.post.grants), ChannelSettings())
 

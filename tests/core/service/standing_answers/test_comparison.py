@@ -1,4 +1,4 @@
-"""Which edits of a document change what somebody was told, and which twenty do not."""
+"""Edits of a document that change an answer, and twenty that do not."""
 
 from datetime import UTC, datetime
 
@@ -18,7 +18,7 @@ def _citation(text: str, claim: str) -> Citation:
 
 
 def compare(question: str, told: str, before: str, now: str, after: str) -> AnswerChange | None:
-    """What changed for somebody who was told ``told`` from ``before``, when ``now`` is answered from ``after``."""
+    """Return the changes between the answer ``told`` from ``before`` and the answer ``now`` from ``after``."""
     turn = Turn(
         question, f"{told} [1]", Outcome.ANSWERED, Person("p"), ASKED, "t", question, (_citation(before, told),)
     )

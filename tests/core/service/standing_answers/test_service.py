@@ -1,4 +1,4 @@
-"""People get one notice when an answer changes: once a day, within their rights of today, whatever dies meanwhile."""
+"""Notices of changed answers: one a day, within current permissions, also after crashes."""
 
 from datetime import timedelta
 
@@ -335,7 +335,7 @@ async def test_what_is_kept_is_written_again_while_nothing_changes(company: Comp
 
 
 async def _look_until_done(company: Company) -> None:
-    """Processes come and go within a day; one is killed where the fuse says."""
+    """Run processes within a day, and kill one at the fuse's call."""
     for seconds in (200.0, 200.0, 200.0, 200.0):
         try:
             await company.process().look()
@@ -384,7 +384,7 @@ async def test_of_two_processes_one_looks(company: Company) -> None:
 
 
 async def test_a_preview_counts_and_gives_an_example_without_telling(company: Company) -> None:
-    assert "no answer that I gave here has changed" in await company.preview()
+    assert "none of my answers here has changed" in await company.preview()
     await company.asks(thread="b", by=BOB)
     await company.publishes(THIRTY, "v2")
     told = await company.preview()
@@ -395,7 +395,7 @@ async def test_a_preview_counts_and_gives_an_example_without_telling(company: Co
 
 async def test_a_preview_keeps_to_what_the_channel_reads(company: Company) -> None:
     await company.publishes(THIRTY, "v2", grants=["finance"])
-    assert "no answer that I gave here has changed" in await company.preview()
+    assert "none of my answers here has changed" in await company.preview()
 
 
 def _standing(company: Company) -> dict[tuple[str, str], dict[str, str]]:
