@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from core.model.errors import ModelUnavailable
+from core.model.errors import ModelFailure, ModelUnavailable
 
 T = TypeVar("T")
 
@@ -241,6 +241,7 @@ async def run_model(thread: ThreadPoolExecutor, do: Callable[[], T], seconds: fl
         async with asyncio.timeout(seconds):
             return await asyncio.get_running_loop().run_in_executor(thread, do)
     except TimeoutError as error:
-        raise ModelUnavailable(f"The model {name} took longer than {seconds:g} s.") from error
+        message = f"The model {name} took longer than {seconds:g} s."
+        raise ModelUnavailable(message, kind=ModelFailure.TIMEOUT) from error
     except RuntimeError as error:  # torch's errors, mostly out of memory
         raise ModelUnavailable(f"The model {name} failed: {str(error).partition(chr(10))[0][:200]}.") from error

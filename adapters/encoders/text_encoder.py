@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cachetools import LRUCache
 
 from adapters.encoders.model_files import find_model, load, load_folder, run_model
-from core.model.errors import ModelUnavailable, first_of_ours
+from core.model.errors import ModelFailure, ModelUnavailable, first_of_ours
 
 if TYPE_CHECKING:
     from core.ports.index import Vectors
@@ -139,7 +139,8 @@ class SentenceTransformerEncoder:
                         found |= {text: encoded[text] for text in left}
                     return found
         except TimeoutError as error:
-            raise ModelUnavailable(f"The model {self.name} took longer than {_QUERY_SECONDS:g} s.") from error
+            message = f"The model {self.name} took longer than {_QUERY_SECONDS:g} s."
+            raise ModelUnavailable(message, kind=ModelFailure.TIMEOUT) from error
         finally:
             for text in missing:
                 self._asked[text] -= 1

@@ -296,7 +296,8 @@ class PersonAnswers:
         asked = Confirmation(id=document.id[:16], owner=document.origin, document=document.id, at=today.timestamp())
         kept = await self.message_states.read(asked)
         if kept is not None:
-            await self.message_states.save(kept)  # renew the record, or its author would be asked again
+            # Renew the record, or its author would be asked again. Do nothing if it was forgotten meanwhile.
+            await self.message_states.exchange(kept, replace(kept, at=today.timestamp()))
             if is_unconfirmed(document.dated, today.date()):
                 with suppress(Busy):  # checked again in an hour
                     await self._read_again(document, "")

@@ -46,20 +46,19 @@ class ExtractiveReasoner:
 
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
         """Return a reply to small talk and questions about the thread, and searches for other questions."""
-        del meter  # costs no tokens
         if plan := lends.plan_without_search(inquiry, thread):
             return plan
-        if thread.attachments and (reply := await self._from_attached(inquiry, thread)):
+        if thread.attachments and (reply := await self._from_attached(inquiry, thread, meter)):
             return reply
         return lends.plan_searches(inquiry, thread)
 
-    async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
+    async def _from_attached(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Reply | None:
         """Return quotes from the attached files, or None if they do not answer the question."""
         if summary := lends.summary_of(thread.attachments, inquiry.question):
             return Reply(summary, "it asks what a file says that hangs on it")
         question = lends.question_of_files(inquiry.question)
         items = lends.evidence_of(thread.attachments)
-        weighed = await self.weigher.weigh(question, items, items)
+        weighed = await self.weigher.weigh(question, items, items, meter=meter)
         grades = await self.weigher.off_loop(grading.grade_found, inquiry, weighed)
         if max((grade.score for grade in grades), default=0) < inquiry.cutoff:
             return None
@@ -68,39 +67,38 @@ class ExtractiveReasoner:
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
         """Grade the passages, in order. With several needs, use the need that a passage meets best."""
-        del meter
         pool = (*inquiry.library, *(item for item in evidence if inquiry.library.get(item.id) is None))
         weighed = [
-            await self.weigher.weigh(need, evidence, pool, lends.leaning_of(inquiry)) for need in needs_of(inquiry)
+            await self.weigher.weigh(need, evidence, pool, lends.leaning_of(inquiry), meter)
+            for need in needs_of(inquiry)
         ]
         graded = [await self.weigher.off_loop(grading.grade_found, inquiry, found) for found in weighed]
         return grading.best_grades(inquiry, graded, evidence)
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """Decide to ask which reading is meant, to search for names in the evidence, or to answer."""
-        del meter, thread
-        return await self.weigher.off_loop(sufficiency.decide, inquiry, await self._as_read(inquiry))
+        del thread
+        return await self.weigher.off_loop(sufficiency.decide, inquiry, await self._as_read(inquiry, meter))
 
-    async def _as_read(self, inquiry: Inquiry) -> Inquiry:
+    async def _as_read(self, inquiry: Inquiry, meter: Meter) -> Inquiry:
         """Return the inquiry with its question and needs translated and spelled in the words of the evidence."""
         if not isinstance(inquiry.plan, Investigate):
             return inquiry
         pool = tuple(inquiry.library)
-        question = await self.weigher.in_words_of(inquiry.plan.question, pool)
-        needs = [await self.weigher.in_words_of(query, pool) for query in inquiry.plan.queries]
+        question = await self.weigher.in_words_of(inquiry.plan.question, pool, meter)
+        needs = [await self.weigher.in_words_of(query, pool, meter) for query in inquiry.plan.queries]
         return replace(inquiry, plan=replace(inquiry.plan, question=question, queries=tuple(needs)))
 
     async def compose(
         self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
     ) -> AsyncIterator[str]:
         """Yield the best sentences, verbatim, by need and document."""
-        del meter
-        asked_for, inquiry = inquiry.standalone, await self._as_read(inquiry)
+        asked_for, inquiry = inquiry.standalone, await self._as_read(inquiry, meter)
         pool = tuple(inquiry.library) or tuple(evidence)
         found = []
         needs = needs_of(inquiry)
         for need in needs:
-            weighed = await self.weigher.weigh(need, evidence, pool, lends.leaning_of(inquiry))
+            weighed = await self.weigher.weigh(need, evidence, pool, lends.leaning_of(inquiry), meter)
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
             if len(needs) > 1:  # a passage that answers one part of a question need not answer another part
                 grades = await self.weigher.off_loop(grading.grade_found, inquiry, weighed)

@@ -316,12 +316,19 @@ class JobRunner:
             raise JobCancelled("Someone removed the knowledge base in the meantime.")
         check_readers(base, item.audience, item.giver)
 
+    async def _check_kept(self, run: _Run, item: JobItem) -> None:
+        """Raise NotFound if a person's answer that is refreshed was deleted, as when that person was forgotten."""
+        refreshes = run.job.kind is JobKind.REFRESH and is_answer(item.source)
+        if refreshes and await self.catalog.document(document_id_of(run.job.base, item.source)) is None:
+            raise NotFound("It was deleted while it was read again.")
+
     async def _check_publishable(self, run: _Run, item: JobItem) -> None:
         """Check again once the passages are written; remove them if they may not become visible."""
         await run.guard()
         try:
             await self._check_base(run, item)
-        except (JobCancelled, Denied):
+            await self._check_kept(run, item)
+        except (JobCancelled, Denied, NotFound):
             await self.ingestor.tidy(run.job.base, item.source)
             raise
 

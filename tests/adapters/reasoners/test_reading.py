@@ -1,5 +1,6 @@
 """Sentences are read together with the question: what is counted brings them up, what is read decides as well."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -9,10 +10,12 @@ from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.candidates import WeighedPassage
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.extractive.score.reading import AnswerReader, Leaning, text_of
+from adapters.reasoners.extractive.score.weighing import BUSY
 from adapters.reasoners.extractive.understand.thread import leaning_of
-from core.model.errors import ModelUnavailable
+from core.model.errors import ModelFailure, ModelUnavailable
 from core.model.inquiry import Investigate
-from tests.adapters.reasoners.harness import inquiry, library
+from core.ports.index import Vectors
+from tests.adapters.reasoners.harness import inquiry, library, meter
 from tests.fakes.memory.encoder import HashingEncoder
 
 DOUBTED = weights.READ * 4  # less than what is read of -6 in place of 6 takes off
@@ -67,6 +70,39 @@ async def test_what_reads_like_no_answer_is_less_likely_one() -> None:
 async def test_without_its_model_what_is_counted_decides() -> None:
     question = "How many people does Studio have room for?"
     assert await weighed(Away(), question, STUDIO) == await weighed(None, question, STUDIO)
+
+
+@dataclass
+class Late(Reader):
+    """A reader on a machine that is busy, whose time runs out here or in the model's thread."""
+
+    timeout: bool = False
+
+    async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """Raises ModelUnavailable, or never returns."""
+        if self.timeout:
+            raise ModelUnavailable("took longer", kind=ModelFailure.TIMEOUT)
+        await asyncio.Event().wait()
+        return []
+
+
+@pytest.mark.parametrize("timeout", [True, False])
+async def test_an_answer_without_the_reader_in_time_says_so(*, timeout: bool) -> None:
+    items = library(STUDIO).items_found()
+    reasoner, asked = ExtractiveReasoner(HashingEncoder(), Late(timeout=timeout)), inquiry("Who has room for nine?")
+    await reasoner.grade(asked, items, counted := meter(seconds=0.4))
+    assert counted.notices == [BUSY]
+
+
+async def test_an_answer_without_vectors_in_time_says_so() -> None:
+    class Hangs(HashingEncoder):
+        async def encode_passages(self, texts: Sequence[str]) -> Vectors:
+            await asyncio.Event().wait()
+            return await super().encode_passages(texts)
+
+    items = library(STUDIO).items_found()
+    await ExtractiveReasoner(Hangs()).grade(inquiry("Who has room for nine?"), items, counted := meter(seconds=0.4))
+    assert counted.notices == [BUSY]
 
 
 @pytest.mark.parametrize(("odds", "read"), [(6.0, weights.UNITS_READ_FIRST), (-2.0, weights.UNITS_READ)])

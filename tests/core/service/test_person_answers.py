@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 
+from core.ingestion.originals import Material
 from core.model.answer import Outcome
 from core.model.conversation import Person, ThreadKey, Turn
 from core.model.document_content import Conversation, TranscriptMessage
 from core.model.errors import AlreadyDone, Denied, NotFound, PlatformUnavailable
 from core.model.incoming_events import IncomingMessage, ReplyTarget
+from core.model.jobs import Job, JobItem
 from core.model.person_answers import (
     AnswerState,
+    Confirmation,
     LastCall,
     Offer,
     OfferAction,
@@ -23,6 +26,7 @@ from core.model.person_answers import (
     is_answer,
 )
 from core.service.kb.commands import KbVerb
+from core.service.kb.item_sources import ItemSources
 from core.service.kb.results import Refused
 from core.service.person_answers import QUIET_SECONDS, OfferPress, PersonAnswers
 from tests.core.service.kb.knowledge_room import ADMIN, GRACE, Room
@@ -364,6 +368,27 @@ async def test_an_old_answer_is_asked_about_once_and_then_shown_as_not_confirmed
     assert await room.headings() == {f"Answered by Bob, confirmed {document.dated}"}
 
 
+async def test_a_question_to_its_author_is_not_renewed_after_it_was_forgotten(
+    room: CalledRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await room.is_kept()
+    await room.days_pass(181)
+    (document,) = await room.catalog.documents(frozenset({"handbook"}))
+    asked, read = Confirmation(id=document.id[:16]), InProcessMessageStateStore.read
+    assert await room.states.read(asked) is not None
+
+    async def read_and_forget(store: InProcessMessageStateStore, blank: Confirmation) -> Confirmation | None:
+        kept = await read(store, blank)
+        if isinstance(kept, Confirmation):
+            await store.remove(kept)
+        return kept
+
+    with monkeypatch.context() as patch:
+        patch.setattr(InProcessMessageStateStore, "read", read_and_forget)
+        await room.days_pass(1)
+    assert await room.states.read(asked) is None
+
+
 async def test_an_answer_that_nobody_confirms_stays_and_says_so(room: CalledRoom) -> None:
     room.writes(("1.6", "Bob", ANSWER))
     await room.is_kept()
@@ -425,6 +450,26 @@ async def test_forgetting_the_person_leaves_nothing_to_find_or_restore(room: Cal
     assert await room.texts() == ""
     assert not await room.trash.restorable()
     assert await room.originals.read(document) is None
+
+
+async def test_an_answer_forgotten_while_it_is_read_again_stays_forgotten(
+    room: CalledRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await room.is_kept()
+    await room.days_pass(181)
+    await room.presses(OfferAction.STILL_TRUE)
+    read, forgotten = ItemSources.read_item, []
+
+    async def read_and_forget(sources: ItemSources, job: Job, item: JobItem) -> Material | None:
+        material = await read(sources, job, item)
+        forgotten.append(await room.answers.forget(BOB.id))
+        return material
+
+    monkeypatch.setattr(ItemSources, "read_item", read_and_forget)
+    await room.works()
+    assert forgotten == [1]
+    assert await room.texts() == ""
+    assert list(await room.catalog.documents(frozenset({"handbook"}))) == []
 
 
 async def test_forgetting_the_person_cancels_what_would_keep_it(room: CalledRoom) -> None:

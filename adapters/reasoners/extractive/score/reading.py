@@ -11,7 +11,7 @@ from typing import Protocol
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.candidates import ScoredUnit, WeighedPassage
-from core.model.errors import Unavailable
+from core.model.errors import ModelFailure, ModelUnavailable, Unavailable
 from core.model.languages import language_of
 from core.model.passage_units import Form, befores, in_context, units
 
@@ -56,7 +56,7 @@ async def read_best(
     """Return the passages with new odds after reading the likeliest units. Unchanged if the reader fails.
 
     The likeliest units are chosen from all given passages, so include those of earlier searches. The reader knows
-    only English, so questions in other languages are not read.
+    only English, so questions in other languages are not read. Raises TimeoutError if the reader has no time.
     """
     best = sorted((one for passage in weighed for one in passage.units), key=lambda one: -one.odds)
     best = best[: weights.UNITS_READ]
@@ -67,10 +67,18 @@ async def read_best(
         readings = await _read(reader, forms, best[: weights.UNITS_READ_FIRST])
         if max(_joint(one, readings[id(one)]) for one in best if id(one) in readings) < weights.CLEAR:
             readings |= await _read(reader, forms, best[weights.UNITS_READ_FIRST :])
-    except Unavailable:
+    except Unavailable as error:
+        if is_timeout(error):
+            raise TimeoutError from error
         return list(weighed)
     least = min(weights.UNREAD, *readings.values())
     return [_with_readings(passage, readings, least) for passage in weighed]
+
+
+def is_timeout(error: Exception) -> bool:
+    """Return whether a model took too long, rather than failed."""
+    late = isinstance(error, ModelUnavailable) and error.kind is ModelFailure.TIMEOUT
+    return late or isinstance(error, TimeoutError)
 
 
 def forms_of(question: str, typed: str = "") -> tuple[str, ...]:
