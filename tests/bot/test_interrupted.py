@@ -160,7 +160,7 @@ async def test_a_full_disk_ends_an_ingest_with_how_many_are_in_and_leaves_nothin
     room.assemble()
     await Screen(room).ingests(*paths[:1])
     disk.has_room_for(1)
-    with pytest.raises(FootnoteError, match=r"the disk is full.*2 of 4 files are in"):
+    with pytest.raises(FootnoteError, match=r"the disk is full.*2 of 4 files are done"):
         await Screen(room).ingests(*paths)
     assert list((disk.place / "kept").iterdir()) == []
     assert {one.title for one in await room.catalog.documents(frozenset({"base"}))} == {"A", "B"}
@@ -213,7 +213,7 @@ async def test_two_who_write_one_document_take_turns_and_it_is_whole(
     async with asyncio.timeout(60):
         while "waits for other work" not in screen.shows:
             await asyncio.sleep(0.02)
-    assert "This waits for other work on “base” comes first" in screen.shows
+    assert "This waits for other work on “base”" in screen.shows
     assert room.inbox.fences[job_thread("base")] == 1
     parser.go_on.set()
     (result,) = await ingesting

@@ -64,7 +64,7 @@ async def test_doctor_says_what_a_model_does_without() -> None:
         endpoint.answers_with(ObedientModel())
         endpoint_check, verification = [check async for check in endpoint_checks(configured(endpoint))]
     assert "house-model answers. It does not support: JSON on request" in endpoint_check.detail
-    assert "believed: 12 of 12 control claims judged rightly" in verification.detail
+    assert "trusted: 12 of 12 control claims judged rightly" in verification.detail
 
 
 @pytest.mark.parametrize("name", ["llm_timeout", "answer_deadline"])

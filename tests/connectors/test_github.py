@@ -189,7 +189,7 @@ async def test_the_end_of_the_rate_limit_ends_the_sync_until_it_is_reset(
         github.is_used_up = number > listings
 
     github.before_answer = use_up
-    assert "has reached its rate limit" in await room.fails()
+    assert "rate limit is reached" in await room.fails()
     state = await room.state()
     assert state.next_at is not None
     assert (state.next_at - room.clock.now()).total_seconds() == 3600  # at most: GitHub counts by the hour
@@ -214,7 +214,7 @@ async def test_a_check_counts_and_names_collaborators_without_addresses(github: 
 
 
 async def test_a_repository_that_the_token_does_not_see_is_named(github: FakeGitHub) -> None:
-    with pytest.raises(RightMissing, match=r"sees no repository acme/other\. Give it access"):
+    with pytest.raises(RightMissing, match=r"cannot see the repository acme/other\. Give it access"):
         await check(github, repositories="acme/other")
 
 

@@ -649,7 +649,7 @@ class TestDeciding:
         harness.script.always("decide", Insufficient("anything"))
         card = await harness.asks("Who approves refunds above 2,000 euros?")
         assert card.checkpoint.kind is CheckpointKind.NOTHING_RELEVANT
-        assert "weak: *Refund policy*" in card.checkpoint.message
+        assert "close: *Refund policy*" in card.checkpoint.message
         assert "“" not in card.checkpoint.message
         assert card.answer.citations == ()
 

@@ -38,7 +38,7 @@ async def test_those_with_the_same_index_and_files_serve_together(tmp_path: Path
 async def test_an_index_that_the_others_do_not_have_is_refused(tmp_path: Path) -> None:
     machines = Machines()
     await machines.process("one", tmp_path).join("index")
-    with pytest.raises(ConfigurationError, match=r"not the one that one answers from\. Set MILVUS_URI"):
+    with pytest.raises(ConfigurationError, match=r"use different indexes\. Set MILVUS_URI"):
         await machines.process("two", tmp_path).join("its own")
     assert [one.name for one in await machines.registry.live_processes()] == ["one"]
 
@@ -46,7 +46,7 @@ async def test_an_index_that_the_others_do_not_have_is_refused(tmp_path: Path) -
 async def test_files_that_the_others_do_not_see_are_refused(tmp_path: Path) -> None:
     machines = Machines()
     await machines.process("one", tmp_path / "here").join("index")
-    with pytest.raises(ConfigurationError, match=r"not those that one sets aside and reads\. Set BLOB_STORE_URL"):
+    with pytest.raises(ConfigurationError, match=r"use different file stores\. Set BLOB_STORE_URL"):
         await machines.process("two", tmp_path / "there").join("index")
 
 
