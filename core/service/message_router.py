@@ -90,7 +90,7 @@ class AnswerLimits:
             return ""
         had, given = count(limits.person_answers, "answer"), count(limits.channel_answers, "answer")
         if reached == person:
-            said = f"You have had {had} today, which is as many as one person gets here."
+            said = f"You have had {had} today, which is the limit per person here."
         else:
             said = f"I have given {given} here today, which is this channel's limit."
         raising = "An admin can raise it with `/footnote settings`."
