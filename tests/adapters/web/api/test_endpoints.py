@@ -265,7 +265,7 @@ async def test_a_stream_that_a_store_ends_names_its_trace(office: Office, progra
     async def away(*_: object, **__: object) -> None:
         raise StoreUnavailable("Redis does not respond.")
 
-    office.harness.memory.remember = away  # type: ignore[method-assign, assignment]
+    office.harness.memory.remember = away  # type: ignore[method-assign]
     events = [event async for event in program.stream("/v1/ask", question=QUESTION)]
     assert (events[-1].name, events[-1].data["status"]) == ("problem", 503)
     assert events[-1].data["trace_id"]
