@@ -177,8 +177,8 @@ def create(name: Name, description: Annotated[str, typer.Argument(help=(
     " which knowledge base to search."
 ))] = "",
            grant: Annotated[list[str] | None, typer.Option(help=(
-               "Show only the settings for this"
-               " channel, role or group."
+               "A channel, role or group that can"
+               " read it. Repeat for more. Without it: everyone."
            ))] = None,
            as_json: Json = False) -> None:  # fmt: skip
     """Create a base."""
