@@ -228,7 +228,7 @@ class _ServedPlatform:
             await footnote.reranker.open()
         freeze_loaded_objects()
         if self._role.works:
-            await serve_terminal(footnote)
+            await serve_terminal(footnote, DRAIN_SECONDS)
 
     async def _report(self) -> None:
         log.info("ready", passages=await self._footnote.index.count())

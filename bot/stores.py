@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adapters.files.blob_store import FolderBlobStore
 from adapters.redis.catalog import RedisCatalog
@@ -270,7 +270,7 @@ async def _redis(settings: Settings, stack: AsyncExitStack, notices: list[str]) 
     return client
 
 
-async def cancel(task: "asyncio.Task[None]") -> None:
+async def cancel(task: "asyncio.Task[Any]") -> None:
     """Cancel a task and wait for its end, whatever its result."""
     task.cancel()
     with suppress(asyncio.CancelledError, Exception):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache
 
 from adapters.encoders.model_files import brief
-from core.model.errors import ModelUnavailable, first_of_ours
+from core.model.errors import ModelFailure, ModelUnavailable, first_of_ours
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -140,9 +140,9 @@ class EndpointEncoder:
             async with asyncio.timeout(seconds):
                 return await self._embedded(bounded)
         except TimeoutError:
-            raise self._failure(
-                f"took longer than {seconds:g} s", "Try again. The endpoint may be busy or starting."
-            ) from None
+            late = self._failure(f"took longer than {seconds:g} s", "Try again. The endpoint may be busy or starting.")
+            late.kind = ModelFailure.TIMEOUT
+            raise late from None
         except (OpenAIError, ValueError, TypeError, AttributeError) as error:  # a malformed response
             raise self._failure(f"cannot be used: {brief(error)}", "footnote doctor tries it.") from error
 

@@ -25,6 +25,7 @@ _SHAPES = re.compile(
     r"|(?<=access_key=)|(?<=[?&]key=)|(?<=[?&]sig=)|(?<=[?&]pwd=))[^\s&#\"'<>,;)\]]{1,4000}"
 )
 HIDDEN = "•••"
+OURS = {"adapters", "bot", "core"}
 
 
 class Redaction:
@@ -57,13 +58,16 @@ class Redaction:
 
 
 class _CleanFormatter(logging.Formatter):
-    """Formatter for vendors' loggers: redacted, on one line."""
+    """Formatter for vendors' loggers: redacted, on one line. Our own loggers have fields, which ``ours`` shows."""
 
-    def __init__(self, redaction: Redaction) -> None:
+    def __init__(self, redaction: Redaction, ours: logging.Formatter) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
         self._redaction = redaction
+        self._ours = ours
 
     def format(self, record: logging.LogRecord) -> str:
+        if record.name.partition(".")[0] in OURS:
+            return self._ours.format(record)
         return self._redaction.clean(super().format(record))
 
 
@@ -87,22 +91,17 @@ def configure(level: str, style: str, secrets: Iterable[str] = ()) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_CleanFormatter(redaction))
-    logging.basicConfig(level=max(number, logging.WARNING), handlers=[handler], force=True)
-    ours = logging.getLogger("core")  # core uses the standard library's logging: it imports no vendor
-    ours.setLevel(number)
-    ours.propagate = False
-    ours.handlers = [logging.StreamHandler(sys.stderr)]
-    ours.handlers[0].setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, redaction, last],
-            foreign_pre_chain=[
-                structlog.contextvars.merge_contextvars,
-                structlog.stdlib.add_log_level,
-                structlog.stdlib.ExtraAdder(),
-                structlog.processors.TimeStamper(fmt="iso", utc=True),
-                structlog.processors.format_exc_info,
-            ],
-        )
+    ours = structlog.stdlib.ProcessorFormatter(
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, redaction, last],
+        foreign_pre_chain=[
+            structlog.contextvars.merge_contextvars,
+            structlog.stdlib.add_log_level,
+            structlog.stdlib.ExtraAdder(),
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+        ],
     )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_CleanFormatter(redaction, ours))
+    logging.basicConfig(level=max(number, logging.WARNING), handlers=[handler], force=True)
+    logging.getLogger("core").setLevel(number)  # core uses the standard library's logging: it imports no vendor

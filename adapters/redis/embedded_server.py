@@ -156,7 +156,7 @@ class EmbeddedValkey:
             raise StoreUnavailable(
                 f"The data in {self._directory} is damaged: {named[1]} cannot be read to its end.",
                 remedy="footnote doctor --fix keeps what can be read, and a copy of all; "
-                "or Restore a backup into an empty FOOTNOTE_HOME with footnote restore.",
+                "or restore a backup into an empty FOOTNOTE_HOME with footnote restore.",
             )
         raise StoreUnavailable(
             f"The embedded Valkey server did not start: {words}", remedy=f"Its log is {self._file('log')}."

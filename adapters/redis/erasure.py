@@ -244,7 +244,7 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 return 1
 """
 
-# KEYS job; ARGV head anonymous-head. From then on ``job_store`` writes no name to this job. A head that a worker has
+# KEYS job; ARGV head anonymous-head. From then on ``kb_stores`` writes no name to this job. A head that a worker has
 # written since the read is anonymized by its next write, or by a retry.
 _FORGET_IN_JOB = """
 if redis.call('EXISTS', KEYS[1]) == 0 then return 1 end

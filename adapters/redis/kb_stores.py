@@ -208,7 +208,7 @@ class RedisProposalStore(ProposalStore):
         mine = sum(other.by.id == proposal.by.id for other in waiting)
         if mine >= MOST_PROPOSALS_EACH or len(waiting) >= MOST_PROPOSALS:
             raise Busy(
-                "You already have many proposals waiting for an admin.",
+                "Many proposals are already waiting for an admin.",
                 remedy="Please try again when an admin has decided some of them.",
             )
         async with bounded_call():

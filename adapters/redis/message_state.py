@@ -128,6 +128,8 @@ class RedisMessageStateStore(MessageStateStore):
         person = after.pop(OWNER, before.pop(OWNER, ""))
         before.pop(OWNER, None)
         names = sorted(name for name in before.keys() | after.keys() if before.get(name, "") != after.get(name, ""))
+        if not names:
+            return await self.read(was) is not None
         values = [text for name in names for text in (name, before.get(name, ""), after.get(name, ""))]
         async with bounded_call():
             *_, kept = await in_order(

@@ -26,7 +26,7 @@ from core.service.visibility import VisibleBases
 
 HELP = """\
 Ask a question, then follow up as you would with a colleague.
-  /sources what is indexed here
+  /sources     what is indexed here
   /quote 2     the exact passage behind [2] of the last answer
   /why         how the last answer came about, in short
   /trace       what happened, step by step; /trace ID for an earlier one

@@ -88,16 +88,18 @@ async def _answer(request: "Request", as_json: bool) -> int:
 async def _running_process(request: "Request") -> "RunningProcess | None":
     from bot.sample_company import stands_in
     from bot.settings import load_settings
-    from bot.terminal_socket import NOT_ANSWERING, ask_running_process
+    from bot.terminal_socket import LOADING, NOT_ANSWERING, OtherFootnote, ask_running_process, settings_given
 
     settings = load_settings()
     if await stands_in(settings):
         return None
     try:
-        return await ask_running_process(settings.home, request, settings.answer_deadline)
+        return await ask_running_process(settings.home, request, settings_given(settings))
     except TimeoutError:
-        say(NOT_ANSWERING, err=True)
-        return None
+        say(f"{NOT_ANSWERING} {LOADING}", err=True)
+    except OtherFootnote as other:
+        say(f"{other} {LOADING}", err=True)
+    return None
 
 
 async def _show(events: "AsyncGenerator[AgentEvent, None]", as_json: bool) -> int:

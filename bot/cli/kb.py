@@ -177,8 +177,8 @@ def create(name: Name, description: Annotated[str, typer.Argument(help=(
     " which knowledge base to search."
 ))] = "",
            grant: Annotated[list[str] | None, typer.Option(help=(
-               "Show only the settings for this"
-               " channel, role or group."
+               "A channel, role or group that can"
+               " read it. Repeat for more. Without it: everyone."
            ))] = None,
            as_json: Json = False) -> None:  # fmt: skip
     """Create a base."""
@@ -269,12 +269,12 @@ def audit(
 async def _audit(limit: int, as_json: bool) -> int:
     import json
 
-    from bot.container import open_footnote
     from bot.settings import load_settings
+    from bot.stores import open_catalog
     from core.model.json_codec import to_json
 
-    async with open_footnote(load_settings(), models=False, index=False) as footnote:
-        entries = await footnote.audit.recent(limit)
+    async with open_catalog(load_settings()) as stores:
+        entries = await stores.audit.recent(limit)
     if as_json:
         print_json([json.loads(to_json(entry)) for entry in entries])
         return 0

@@ -44,7 +44,8 @@ class MessageStateStore(Protocol):
     async def exchange(self, was: R, now: R) -> bool:
         """Save ``now``, in one step, unless a field that it changes has changed since ``was``. Return whether it did.
 
-        Of many callers with the same ``was``, exactly one succeeds.
+        Of many callers with the same ``was``, exactly one succeeds. Without a change, write nothing; return whether the
+        record exists.
         """
 
     async def remove(self, record: Record) -> None:

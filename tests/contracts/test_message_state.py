@@ -75,6 +75,17 @@ class MessageStateContract:
         assert await store.exchange(was, replace(was, page="2"))
         assert await store.read(was) == replace(was, page="2", outcome="answered")
 
+    async def test_an_exchange_without_a_change_does_not_bring_a_removed_record_back(
+        self, road: tuple[MessageStateStore, Inbox]
+    ) -> None:
+        store, _ = road
+        was = Sheet(thread=THREAD, message="m1", asker=ALICE, page="1")
+        await store.save(was)
+        assert await store.exchange(was, was)
+        await store.remove(was)
+        assert not await store.exchange(was, was)
+        assert await store.read(was) is None
+
     async def test_of_many_who_begin_a_record_one_succeeds(self, road: tuple[MessageStateStore, Inbox]) -> None:
         store, _ = road
         blank = Sheet(thread=THREAD, message="m1", asker=ALICE)

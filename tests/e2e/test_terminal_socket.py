@@ -81,7 +81,7 @@ def test_a_thread_goes_on(served: Path) -> None:
 def test_an_unknown_base_and_an_unknown_checkpoint_are_named(served: Path) -> None:
     refused = footnote(served, "ask", QUESTION, "--kb", "nope")
     assert refused.returncode == 2
-    assert "There is no knowledge base called 'nope'; there is: samples. See: footnote ask --help" in refused.stderr
+    assert "There is no knowledge base called 'nope'. Available: samples. See: footnote ask --help" in refused.stderr
     gone = footnote(served, "resume", "nope", "1")
     assert gone.returncode == 1
     assert "There is no open checkpoint nope. It may have been answered already." in gone.stderr
@@ -107,7 +107,7 @@ async def _rest(reader: asyncio.StreamReader) -> bytes:
 async def test_connections_are_bounded_and_free_again_once_closed(served: Path) -> None:
     idle = [await asyncio.open_unix_connection(served / "terminal.sock") for _ in range(MOST_REQUESTS)]
     with pytest.raises(TimeoutError):
-        await ask_running_process(served, TerminalQuestion(QUESTION, "one-more"), 60)
+        await ask_running_process(served, TerminalQuestion(QUESTION, "one-more"))
     for _, writer in idle:
         writer.close()
     await asyncio.sleep(0.5)
@@ -115,7 +115,7 @@ async def test_connections_are_bounded_and_free_again_once_closed(served: Path) 
 
 
 async def answered(home: Path) -> str:
-    running = await ask_running_process(home, TerminalQuestion(QUESTION, "direct"), 60)
+    running = await ask_running_process(home, TerminalQuestion(QUESTION, "direct"))
     assert running is not None
     return [event.kind async for event in running.events()][-1]
 

@@ -111,7 +111,7 @@ class ChannelSettingsForm:
 
 COMMAND = "/footnote"
 NO_THREAD = (
-    "I have not answered you in this channel yet. For an answer elsewhere, add the link of its thread to the command."
+    "I have not answered you in this channel yet. To choose a thread of this channel, add its link to the command."
 )
 LONGEST_ECHO = 40  # characters of an unknown command that the reply repeats
 

@@ -145,7 +145,7 @@ class Api:
                         await stream.send(to_json(event), event.kind)
                 end = recorder.end
             except FootnoteError as error:
-                end = problem_of(error)
+                end = problem_of(error).model_copy(update={"trace_id": recorder.trace_id})
             except ConnectionResetError:
                 raise
             except Exception:

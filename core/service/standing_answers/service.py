@@ -13,11 +13,11 @@ from datetime import UTC, datetime, timedelta
 
 from core.model.answer import Outcome
 from core.model.channel_settings import ChannelSettings
-from core.model.conversation import Person, ThreadKey
+from core.model.conversation import Person, ThreadKey, Turn
 from core.model.errors import AlreadyDone, BudgetExhausted, FootnoteError, Unavailable
 from core.model.knowledge import KnowledgeBase
 from core.ports.inbox import NamedLeases
-from core.ports.memory import Memory
+from core.ports.memory import Memory, ThreadRecord
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import ChannelSettingsStore, Notice, PersonalNotices
 from core.ports.usage import DailyBudget, QuestionLog
@@ -176,7 +176,7 @@ class StandingAnswers:
     async def _keep(self, thread: ThreadKey, trace: str, following: FollowingChannel) -> None:
         """Follow one answer. Changes from before its channel enabled this are never reported."""
         record = await self.memory.recall(thread)
-        turn = next((one for one in record.turns if one.trace_id == trace), None)
+        turn = _turn_of(record, trace)
         if turn is None or not turn.citations:
             return
         visible = await self.check.catalog.visible_versions(cited_documents(turn))
@@ -187,6 +187,8 @@ class StandingAnswers:
             versions = {document: held.get(document, "") for document in visible}
         answer = FollowedAnswer(thread, turn, versions, kept_at=self._now.timestamp())
         await self.message_states.save(FollowedRecord.of(answer))
+        if _turn_of(await self.memory.recall(thread), trace) is None:  # it was forgotten before we saved it
+            await self.message_states.remove(FollowedRecord.of(answer))
         self._checked = -1
 
     async def _followed(self, channel: str) -> list[FollowedAnswer]:
@@ -367,3 +369,7 @@ async def _send(notices: PersonalNotices, person: Person, notice: Notice, since:
         log.info("notice_not_sent", extra={"key": notice.key, "reason": str(error)})
         return False
     return True
+
+
+def _turn_of(record: ThreadRecord, trace: str) -> Turn | None:
+    return next((one for one in record.turns if one.trace_id == trace), None)

@@ -249,7 +249,7 @@ class Connections:
         found = await self._find(name)
         if found is None:
             there = ", ".join(one.name for one in await self.store.connections()) or "none"
-            raise NotFound(f"There is no connection called “{name[:60]}”; Available: {there}.")
+            raise NotFound(f"There is no connection called “{name[:60]}”. Available: {there}.")
         return found
 
     async def _find(self, name: str) -> Connection | None:

@@ -10,7 +10,7 @@ import pytest_asyncio
 from aiohttp import web
 
 from adapters.encoders.endpoint_encoder import EndpointEncoder
-from core.model.errors import ModelUnavailable
+from core.model.errors import ModelFailure, ModelUnavailable
 from tests.fakes.embeddings import FakeEmbeddings, serve_embeddings
 
 MODEL = "made-up-embeddings"
@@ -89,8 +89,9 @@ async def test_halves_a_batch_that_is_refused_or_answered_in_part(
 async def test_deadline_ends_a_call_that_is_not_answered(server: FakeEmbeddings, tmp_path: Path) -> None:
     server.silent = asyncio.Event()
     encoder = EndpointEncoder(server.address, "", MODEL, tmp_path / "kept.json", query_seconds=0.3, batch_seconds=0.3)
-    with pytest.raises(ModelUnavailable, match=r"took longer than 0\.3 s"):
+    with pytest.raises(ModelUnavailable, match=r"took longer than 0\.3 s") as late:
         await encoder.encode_passages(["one"])
+    assert late.value.kind is ModelFailure.TIMEOUT
     await encoder.close()
 
 

@@ -1,5 +1,9 @@
 """No secret reaches a log, whatever carries it."""
 
+import json
+import subprocess
+import sys
+
 import pytest
 
 from adapters.observability.logs import HIDDEN, Redaction
@@ -50,3 +54,16 @@ def test_a_configured_secret_is_hidden_as_it_is_and_percent_encoded(form: str) -
 @pytest.mark.parametrize("text", ["basic support", "a bot answered", "the token is missing", "host:8080", "12:30:45"])
 def test_what_is_no_secret_stays(text: str) -> None:
     assert Redaction().clean(text) == text
+
+
+@pytest.mark.parametrize("name", ["core.service.help", "bot.stores", "adapters.mcp.tools"])
+def test_the_fields_of_a_log_line_are_shown(name: str) -> None:
+    lines = (
+        "import logging",
+        "from adapters.observability.logs import configure",
+        "configure('info', 'json')",
+        f"logging.getLogger({name!r}).warning('waiting_for_store', extra={{'reason': 'redis://:SECRETabc@host'}})",
+    )
+    said = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True).stderr
+    line = json.loads(said)
+    assert (line["event"], line["level"], line["reason"]) == ("waiting_for_store", "warning", f"redis://{HIDDEN}@host")

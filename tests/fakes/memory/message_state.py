@@ -47,6 +47,8 @@ class InProcessMessageStateStore(MessageStateStore):
         kept, before, after = self._fields_of(was), to_fields(was), to_fields(now)
         names = (before.keys() | after.keys()) - {OWNER}
         changed = [name for name in names if before.get(name, "") != after.get(name, "")]
+        if not changed:
+            return await self.read(was) is not None
         if any(kept.get(name, "") != before.get(name, "") for name in changed):
             return False
         owner = {OWNER: after[OWNER]} if OWNER in after else {}

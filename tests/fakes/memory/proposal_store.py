@@ -20,7 +20,7 @@ class InProcessProposalStore(ProposalStore):
         """Keep it. Raises Busy when too many of this person wait."""
         if sum(other.by.id == proposal.by.id for other in self._proposals.values()) >= self._most_each:
             raise Busy(
-                "You already have many proposals waiting for an admin.",
+                "Many proposals are already waiting for an admin.",
                 remedy="Please try again when an admin has decided some of them.",
             )
         self._proposals[proposal.id] = proposal

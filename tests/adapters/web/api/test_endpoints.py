@@ -261,6 +261,16 @@ async def test_a_store_that_is_away_is_a_problem_in_either_way(office: Office, p
     assert [event.name for event in events] == ["problem"]
 
 
+async def test_a_stream_that_a_store_ends_names_its_trace(office: Office, program: Program) -> None:
+    async def away(*_: object, **__: object) -> None:
+        raise StoreUnavailable("Redis does not respond.")
+
+    office.harness.memory.remember = away  # type: ignore[method-assign]
+    events = [event async for event in program.stream("/v1/ask", question=QUESTION)]
+    assert (events[-1].name, events[-1].data["status"]) == ("problem", 503)
+    assert events[-1].data["trace_id"]
+
+
 async def test_what_nobody_foresaw_is_one_line_without_its_words(office: Office, program: Program) -> None:
     async def broken(*_: object) -> None:
         raise RuntimeError("s3cret-value")

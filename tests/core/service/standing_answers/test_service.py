@@ -7,9 +7,10 @@ import pytest
 from core.agent.agent import Agent
 from core.agent.run import Run
 from core.model.budget import NOBODY, Account
-from core.model.conversation import Person, Thread
+from core.model.conversation import Person, Thread, ThreadKey
 from core.model.errors import Denied, PlatformUnavailable
 from core.model.inquiry import DailyLimits, Inquiry
+from core.ports.memory import ThreadRecord
 from core.ports.usage import DailyBudget
 from core.service.standing_answers.checks import FollowedRecord, MutedNotices, toggle_notices
 from core.service.standing_answers.service import MOST_CHECKED
@@ -236,6 +237,21 @@ async def test_forgetting_a_person_removes_what_is_followed(company: Company) ->
     await company.harness.memory.forget_person(ALICE.id)
     await company.publishes(THIRTY, "v2")
     assert await process.look() == 0
+    assert not any("14 days" in value for kept in _standing(company).values() for value in kept.values())
+
+
+async def test_does_not_follow_an_answer_that_is_forgotten_before_it_is_saved(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recall = company.harness.memory.recall
+
+    async def recall_before_it_is_forgotten(key: ThreadKey) -> ThreadRecord:
+        record = await recall(key)
+        await company.harness.memory.forget_person(ALICE.id)
+        return record
+
+    monkeypatch.setattr(company.harness.memory, "recall", recall_before_it_is_forgotten)
+    await company.process().look()
     assert not any("14 days" in value for kept in _standing(company).values() for value in kept.values())
 
 
