@@ -16,7 +16,7 @@ from core.model.errors import DocumentRejected, ModelUnavailable
 
 @pytest.mark.parametrize("name", ["notes.txt", "letter.eml", "table.csv"])
 def test_a_text_with_control_bytes_is_not_called_a_kind_that_is_not_read(name: str) -> None:
-    with pytest.raises(DocumentRejected, match=r"control bytes .* Save it as text in UTF-8") as refused:
+    with pytest.raises(DocumentRejected, match=r"control bytes\. .* Save it as text in UTF-8") as refused:
         detect(name, b"Refunds take 30 days.\x00\x01\x02\x03" * 20)
     assert "are not read" not in str(refused.value)
 
@@ -36,7 +36,7 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 async def test_a_full_disk_is_said_with_the_folder_and_room_as_the_remedy(full_disk: Path) -> None:
-    with pytest.raises(DocumentRejected, match=r"cannot be stored: the disk is full\. Make room"):
+    with pytest.raises(DocumentRejected, match=r"cannot be stored: the disk is full\. Free some disk space"):
         await FolderBlobStore(full_disk).keep("leave.md", bytes(2**17))
 
 

@@ -213,7 +213,7 @@ async def test_rights_are_read_again_although_nothing_can_be_fetched(drive: Driv
     for number in ("2", "3"):
         drive.add_file(number, f"Broken {number}", "")
         drive.broken.add(number)
-    assert "answers 500" in await room.fails()
+    assert "status 500" in await room.fails()
     assert (await room.state()).phase is SyncPhase.DOCUMENTS
     drive.files["1"].permissions = [user("ada")]
     for _ in range(2):  # the first attempt after a quarter of an hour ends the round
