@@ -146,7 +146,7 @@ async def test_a_suggested_question_is_asked_once_by_the_person_who_presses_it(
     assert questions[1].question == f"What does “Cards” say about “{topic}”?"
     assert questions[1].asker.name.casefold() == "bob"
     await driver.presses("alice", answer, suggested[0])
-    assert "already been asked" in (await driver.private("alice")).text
+    assert "already asked" in (await driver.private("alice")).text
     await bot.settled()
     assert len(bot.reasoner.calls_of("understand")) == 2
 

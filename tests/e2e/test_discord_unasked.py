@@ -246,7 +246,7 @@ async def test_any_number_can_be_chosen_and_nothing_else(discord: FakeDiscord, o
     control = next(one for one in menu.controls() if ":auto_answer:" in (one.custom_id or ""))
     opened = await ada.selects(menu, control.custom_id or "", "number")
     refused = await ada.submits(opened, {"How sure, from 0.5 to 1": "0.2"})
-    assert "not a number from 0.5 to 1" in (await discord.reply_to(refused)).text
+    assert "Enter a number from 0.5 to 1" in (await discord.reply_to(refused)).text
     await ada.submits(opened, {"How sure, from 0.5 to 1": "0.85"})
     await discord.until(lambda: "at least 0.85 sure" in menu.text, what="the number in the settings")
     place = channel_principal("discord", str(discord.guild_id), str(general.id))

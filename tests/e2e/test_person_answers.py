@@ -183,7 +183,7 @@ async def test_nothing_is_kept_without_the_press_in_slack(slack: FakeSlack, hous
     offer = await bob.next_private()
     await alice.says("thanks, that works", thread=question)
     await bob.clicks(offer, "Not this")
-    assert "I only keep it" in (await bob.next_private()).markdown
+    assert "I will not keep it" in (await bob.next_private()).markdown
     await house.bot.settled()
     assert await house.room.proposal_store.proposals() == []
     assert list(await house.room.catalog.documents(frozenset({"handbook"}))) == []

@@ -120,7 +120,7 @@ async def test_slack_from_nothing_to_the_first_cited_answer(tmp_path: Path) -> N
             setup = Setup(home, SLACK_API_URL=slack.api_url)
             setup.until("Where should Footnote answer?", "Number [1]:")
             setup.type("7")
-            setup.until("Enter a number from 1 to 4, please.", "Number [1]:")
+            setup.until("Enter a number from 1 to 4.", "Number [1]:")
             setup.type("2")
             setup.until("https://api.slack.com/apps?new_app=1&manifest_json=")
             setup.paste(slack.app_token)
@@ -180,7 +180,7 @@ async def test_discord_stopped_in_the_middle_and_gone_on_with(tmp_path: Path) ->
             setup.type("s")
             setup.until("A folder or file to read (Enter to skip):")
             assert setup.interrupt() == 130
-            assert "Your settings so far are saved. Continue with footnote setup continues from there." in " ".join(
+            assert "Your settings so far are saved. footnote setup continues from there." in " ".join(
                 setup.screen.split()
             )
             assert "Traceback" not in setup.screen

@@ -946,7 +946,7 @@ class TestWhomABaseIsFor:
     async def test_a_name_that_slack_does_not_know_closes_no_base(self, slack: FakeSlack, room: SlackRoom) -> None:
         answer = await told(slack, "ada", "grant handbook #nowhere")
         assert "I don't know who “#nowhere” is" in answer.markdown
-        assert "opens a form" in answer.markdown
+        assert "to open a form" in answer.markdown
         assert await self.grants(room) == frozenset()
 
     async def test_who_is_no_admin_gets_no_form_and_grants_nothing(self, slack: FakeSlack, room: SlackRoom) -> None:

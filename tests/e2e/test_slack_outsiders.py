@@ -23,6 +23,9 @@ QUESTIONS = (
     "which documents do you have?",
     "list your sources",
 )
+ECHOED = (
+    "There is no document called “Canary ours” here."  # to "show Canary ours"; also said of a title that exists nowhere
+)
 COMMANDS = ("list", "show ours", "show board", "show Canary ours", "search canary", "status", "jobs", "proposals")
 
 
@@ -74,7 +77,9 @@ async def test_an_outsider_reads_nothing_that_was_granted_to_others(slack: FakeS
         await asker.slash("/kb", command, asker.dm)
     open_to_all = await asker.says("how long do refunds take?", asker.dm)
     await slack.reply_to(open_to_all, until=lambda one: REFUNDS in one.markdown)
-    assert not any(text in shown_to(slack, name) for text in (*CANARIES.values(), "Canary "))
+    shown = shown_to(slack, name)
+    assert ECHOED in shown
+    assert not any(text in shown.replace(ECHOED, "") for text in (*CANARIES.values(), "Canary "))
 
 
 async def test_a_member_reads_them_so_the_probes_above_can_fail(slack: FakeSlack, bot: Bot) -> None:

@@ -101,7 +101,9 @@ async def test_a_redis_that_came_back_empty_is_refused_and_repair_restores_it(ru
     Path("ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine from the north pier.")
     assert (await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False)))[0] == 0
     shutil.rmtree(tmp_path / "home" / "valkey")
-    with pytest.raises(StoreUnavailable, match=r"Redis has lost data. Restore Redis's data, or footnote"):
+    with pytest.raises(
+        StoreUnavailable, match=r"Redis has lost data. Restore Redis's data, restore a backup with footnote restore"
+    ):
         await run(_ask())
     with pytest.raises(StoreUnavailable, match=r"Redis has lost data"):  # an ingest would hide the loss
         await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False))
@@ -122,7 +124,9 @@ async def test_without_a_ledger_an_empty_redis_is_a_failure_and_not_an_answer(ru
     assert (await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False)))[0] == 0
     for store in ("valkey", "ledger"):
         shutil.rmtree(tmp_path / "home" / store)
-    with pytest.raises(StoreUnavailable, match=r"Redis has lost data. Restore Redis's data, or footnote"):
+    with pytest.raises(
+        StoreUnavailable, match=r"Redis has lost data. Restore Redis's data, restore a backup with footnote restore"
+    ):
         await run(_ask())
     code, out = await run(doctor.examine(as_json=False, seconds=120))
     assert (code, "of which the catalog knows none" in out) == (1, True)

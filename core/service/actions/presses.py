@@ -133,7 +133,9 @@ async def _tell_owner(answers: AnswerActions, press: AnswerPress) -> AsyncIterat
 ROWS = {
     AnswerButton.QUOTES: ButtonRow("Show quotes", lambda below: bool(below.answer.citations), _quotes),
     AnswerButton.WHY: ButtonRow("Why", lambda below: below.answer.is_rateable, _why),
-    AnswerButton.OWNER: ButtonRow("Tell the owner", lambda below: below.answer.dispute is not None, _tell_owner),
+    AnswerButton.OWNER: ButtonRow(
+        "Tell the document's owner", lambda below: below.answer.dispute is not None, _tell_owner
+    ),
     AnswerButton.HELPFUL: ButtonRow("Helpful", lambda below: below.answer.is_rateable, _rate(helpful=True)),
     AnswerButton.UNHELPFUL: ButtonRow("Not helpful", lambda below: below.answer.is_rateable, _rate(helpful=False)),
     AnswerButton.SHARE: ButtonRow(

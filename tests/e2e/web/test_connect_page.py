@@ -75,7 +75,7 @@ def test_a_source_is_connected_mapped_asked_and_removed(office: Watched, site: F
     page.goto(f"{office.address}/connections/wiki")
     page.get_by_role("button", name="Sync now").click()
     _until(page, "Broken page")
-    assert "1 document not read" in page.inner_text("#readers")
+    assert "1 document not indexed" in page.inner_text("#readers")
     picture(page, "connection", whole=True)
     page.get_by_label("g-board", exact=False).fill("mail:user:ada@example.org")
     page.get_by_role("button", name="Save").first.click()
