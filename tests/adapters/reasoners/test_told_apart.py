@@ -92,12 +92,31 @@ async def test_another_groups_figure_is_no_answer_however_well_it_reads() -> Non
     assert describe_event(graded) == f"1 of 1 relevant, average grade 8.0, 3 ms · {why}"
 
 
-EVENTS = """| Event | When | Retried | Limit |
-|---|---|---|---|
-| order.declined | a person said no | yes | 3 |
-| price.preview | a list is near | no | none |
-| order.shipped | it is away | yes | 5 |
+EVENTS = """| Event | When | Retried | Limit | Signed |
+|---|---|---|---|---|
+| order.declined | a person said no | yes | 3 | yes |
+| price.preview | a list is near | no | none | yes |
+| order.shipped | it is away | yes | 5 | no |
 """
+
+
+@pytest.mark.parametrize(
+    ("question", "picked"),
+    [
+        ("which webhook event is not retried", ["price.preview"]),
+        ("which webhook events arent retried", ["price.preview"]),
+        ("which webhook events have no limit", ["price.preview"]),
+        ("which webhook events are retried", ["order.declined", "order.shipped"]),
+        ("which webhook events are retried but not signed", ["order.shipped"]),
+    ],
+)
+def test_what_a_table_denies_of_its_rows_is_picked_out(question: str, picked: list[str]) -> None:
+    answer = compute_answer(question, aggregation_of(question), [found(1, EVENTS, "Webhooks")])
+    assert answer is not None
+    rows = [unit.text for one in answer.quotations for unit in one.units]
+    assert [
+        name for name in ("order.declined", "price.preview", "order.shipped") if any(name in r for r in rows)
+    ] == picked
 
 
 def test_only_the_rows_that_are_named_are_added_up() -> None:

@@ -1,6 +1,8 @@
 """Detection of questions that a whole table answers: the longest, the cheapest, how many, the sum."""
 
+import operator
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -26,6 +28,16 @@ class Aggregation:
     picked: str = ""  # words after the superlative: "theatre set" in "most expensive theatre set"
 
 
+@dataclass(frozen=True, slots=True)
+class FigureLimit:
+    """Limit of a figure: "not more than 50 beds". ``said`` is the question's wording, ``shown`` the answer's."""
+
+    said: str
+    shown: str
+    figure: str
+    holds: Callable[[float, float], bool]  # of a value and the limit
+
+
 _SUPERLATIVES = tuple(
     (Aggregate[kind], re.compile(rf"\b(?:{said})\b", re.IGNORECASE), frozenset(column.split()))
     for kind, said, column in word_table("superlatives")
@@ -43,14 +55,9 @@ _FIXED = PHRASES["FIXED"]
 
 _ONESELF = re.compile(r"(?:i|you|we)\b", re.IGNORECASE)
 _ALLOWED = re.compile(r"\b(?:can|may|must|should) (?:i|we|you|one)\b|\ballowed\b", re.IGNORECASE)
-_LIMIT = re.compile(  # not worked out: "more than 50 beds"
-    r"\b(?:(?:more|less|fewer|\w+er) than|over|above|under|below|at (?:least|most)|up to) [£€$]?\d", re.IGNORECASE
-)
-_LISTS = re.compile(
-    r"^(?:please |can you |could you )*(?:(?:list|name|show|give me|all)\b"
-    r"|(?:which|what) (?!is\b|was\b|does\b|has\b|this\b)(?:[\w-]+ ){0,2}[\w-]*[^siu\W]s\b)",
-    re.IGNORECASE,
-)
+_LIMIT = PHRASES["FIGURE_LIMIT"]
+_MULTIPLE = re.compile(r"\d\s?(?:k|thousand|million|billion|bn)\b", re.IGNORECASE)  # not read in cells
+_OPPOSITES = {"gt": "le", "lt": "ge", "ge": "lt", "le": "gt"}
 
 
 def without_sum(question: str) -> str:
@@ -58,16 +65,31 @@ def without_sum(question: str) -> str:
     return _ADDED.sub(" ", question)
 
 
+def figure_limit_in(question: str) -> FigureLimit | None:
+    """Return the only limit for the wanted rows: "which sites have more than 50 beds?"; None if there is no such."""
+    limits = list(_LIMIT.finditer(question)) if PHRASES["PICKS_ROWS"].match(question) else []
+    if len(limits) != 1:
+        return None
+    (found,) = limits
+    how = next((name for name in _OPPOSITES if found[name]), "")
+    said, shown, figure = (found[group].strip(" .,") for group in (0, "shown", "figure"))
+    if not how or _MULTIPLE.search(figure):
+        return None
+    if found["outside"]:
+        how, shown = _OPPOSITES[how], f"not {shown}"
+    return FigureLimit(said, shown, figure, getattr(operator, how))
+
+
 def lists_rows(question: str) -> bool:
     """Return whether the question asks for all things of a kind, which a table may list."""
-    return bool(_LISTS.match(question)) and aggregation_of(question) is None
+    return bool(PHRASES["LISTS_ROWS"].match(question)) and aggregation_of(question) is None
 
 
 def aggregation_of(question: str) -> Aggregation | None:
     """Return the aggregation that a question asks for, or None for most questions."""
     bare = _FIXED.sub(" ", question)
     if _LIMIT.search(question):
-        return None
+        return Aggregation(Aggregate.COUNT) if figure_limit_in(question) else None
     if _SUM.search(bare):
         return Aggregation(Aggregate.SUM, _STOCK if COUNTED.search(bare) else frozenset())
     for kind, pattern, column in _SUPERLATIVES:

@@ -12,15 +12,18 @@ from adapters.reasoners.extractive.tables.aggregation import (
     COUNTED,
     Aggregate,
     Aggregation,
+    FigureLimit,
     aggregation_of,
+    figure_limit_in,
     lists_rows,
 )
 from adapters.reasoners.extractive.tables.row_choice import (
     column_of,
-    columns_of_values,
     filter_rows,
+    is_only_of_its_kind,
     named_rows,
     names_what_is_added,
+    numeric_columns,
     of_kind,
     picks_rows,
     says_all,
@@ -39,12 +42,15 @@ from adapters.reasoners.extractive.tables.rows import (
     with_siblings,
     written_out,
 )
+from adapters.reasoners.extractive.understand import PHRASES
 from adapters.reasoners.extractive.understand.answer_type import thing_asked
 from core.model.evidence import Evidence
 from core.model.text import content_words
 from core.values.periods import DateLimit, date_limit_in, day_in
 
 _OF_TOPIC = 0.5  # least share of the question's words in a table on the topic
+_LISTED = 15  # most rows of a table that is quoted whole
+_RANGE = re.compile(r"\b(?:above|over|more than|up to|below|under|less than) \S*\d|\d\s?[–-]\s?\d", re.IGNORECASE)
 _TO_COME = re.compile(r"\W*(?:tbd|tba|tbc|to be (?:decided|announced|confirmed)|\?*)\W*", re.IGNORECASE)  # no row yet
 _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 
@@ -54,11 +60,11 @@ def compute_answer(
 ) -> TableAnswer | None:
     """Return the answer of the best-fitting table, or None. The pool tells which versions of a document are meant.
 
-    Without an aggregation in ``asked``, its rows may still be those within a date limit.
+    Without an aggregation in ``asked``, its rows may still list everything that the question asks for.
     """
     limit = _limit_of(question)
-    if asked is None and not limit:
-        return None
+    if (asked is None and not lists_rows(question)) or (limit and figure_limit_in(question)):
+        return None  # a limit of a time and one of a figure are not worked out together
     wanted = frozenset(content_words(question))
     everything = (*pool, *evidence)
     meant = [item for item in evidence if not other_version(question, item, everything)]
@@ -68,7 +74,7 @@ def compute_answer(
         if limit and (asked is None or asked.kind is Aggregate.COUNT):
             found = _of_days(question, limit, whole)
         else:
-            found = _of_table(question, asked, wanted, whole) if asked else None
+            found = _of_table(question, asked, wanted, whole)
         if found and (not extreme or _is_on_topic(question, found, everything)):
             return found
         if extreme and len(named_rows(question, rows)) == 1:
@@ -107,7 +113,7 @@ def _of_days(question: str, limit: DateLimit, rows: Sequence[Row]) -> TableAnswe
     """Return the rows within a date limit, among those that the rest of the question names."""
     bare = question.replace(limit.said, " ")
     wanted = frozenset(content_words(bare))
-    return rows_dated(limit, wanted, filter_rows(wanted, rows)) or rows_dated(limit, wanted, rows)
+    return rows_dated(limit, wanted, filter_rows(bare, wanted, rows)) or rows_dated(limit, wanted, rows)
 
 
 def _is_on_topic(question: str, found: TableAnswer, evidence: Sequence[Evidence]) -> bool:
@@ -120,8 +126,16 @@ def _is_on_topic(question: str, found: TableAnswer, evidence: Sequence[Evidence]
     return bool(wanted) and sum(stands_in(stem, there) for stem in wanted) >= _OF_TOPIC * len(wanted)
 
 
-def _of_table(question: str, asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
-    filtered: Sequence[Row] = filter_rows(wanted, rows)
+def _of_table(
+    question: str, asked: Aggregation | None, wanted: frozenset[str], rows: Sequence[Row]
+) -> TableAnswer | None:
+    limit = figure_limit_in(question)
+    rest = question.replace(limit.said, " ") if limit else question  # don't match a limit with a cell
+    filtered: Sequence[Row] = filter_rows(rest, frozenset(content_words(rest)), rows)
+    if asked is None:
+        return _list_rows(question, rows, filtered)
+    if limit:
+        return rows_within(limit, wanted, rows, filtered)
     if asked.kind is Aggregate.COUNT:
         return count_rows(question, wanted, rows, filtered)
     filtered = of_kind(wanted, [row for row in filtered if not _TO_COME.fullmatch(row.cells[0])])
@@ -135,6 +149,22 @@ def _of_table(question: str, asked: Aggregation, wanted: frozenset[str], rows: S
     if column is None or (_THAN.search(question) and len(named) < FEWEST):
         return None  # "what if my van is longer than I said" compares no rows
     return extreme_of(asked, kept, column, with_others=asked.compares and bool(named))
+
+
+def _list_rows(question: str, rows: Sequence[Row], kept: Sequence[Row]) -> TableAnswer | None:
+    """Return all rows that match the question, if the table and each row have every word of it.
+
+    Return a whole table only if its first column names what is listed: "list the webhook events", column "Event".
+    """
+    key = set(content_words(rows[0].names[0]))
+    if len(kept) == len(rows) and not (key and key <= set(content_words(question)) and len(rows) <= _LISTED):
+        return None
+    if len(kept) < (1 if PHRASES["WITHOUT"].search(question) else FEWEST):
+        return None
+    there = f"there are {len(kept)} rows" if len(kept) > 1 else "there is one row"
+    lead = f"The table has {len(rows)} rows:" if len(kept) == len(rows) else f"Picked out of the table, {there}:"
+    found = quoting(lead, kept)
+    return found if says_all(question, found.quotations) else None
 
 
 _QUANTITY = frozenset(content_words("count quantity qty pieces pcs stock"))
@@ -170,6 +200,32 @@ def sum_of(rows: Sequence[Row], column: int | None) -> TableAnswer | None:
     return quoting(f"Added up from {len(rows)} rows, *{rows[0].names[column]}* comes to {total}:", rows)
 
 
+def rows_within(
+    limit: FigureLimit, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]
+) -> TableAnswer | None:
+    """Return the rows whose figure is within the limit, in the named column or the only one of that kind.
+
+    Every row must have a figure there, because leaving out a row would be a wrong answer.
+    """
+    found: list[tuple[int, int, list[Row]]] = []
+    if len(kept) < FEWEST:
+        return None
+    for at, name in enumerate(rows[0].names[1:], 1):
+        *values, bound = column_values([*(row.cell(at) for row in kept), limit.figure])
+        figures = [value for value in values if value is not None]
+        if bound is None or len(figures) < len(kept) or any(_RANGE.search(row.cell(at)) for row in kept):
+            continue  # "5 to 10" is no one figure
+        if (named := len(wanted & set(content_words(name)))) or is_only_of_its_kind(limit, rows, at):
+            held = [row for value, row in zip(figures, kept, strict=True) if limit.holds(value, bound)]
+            found.append((named, -at, held))
+    _, at, held = max(found, key=lambda one: one[:2], default=(0, 0, []))
+    return _within(rows[0].names[-at], limit.shown, len(kept), held) if held else None
+
+
+def _within(name: str, said: str, compared: int, held: Sequence[Row]) -> TableAnswer:
+    return quoting(f"Worked out from the table, {len(held)} of the {compared} rows have *{name}* {said}:", held)
+
+
 def rows_dated(limit: DateLimit, wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
     """Return the rows whose date is within the limit, in the named date column or the only one."""
     columns = [at for at in range(1, len(rows[0].names)) if all(day_in(row.cell(at)) for row in rows)]
@@ -181,8 +237,7 @@ def rows_dated(limit: DateLimit, wanted: frozenset[str], rows: Sequence[Row]) ->
     if not held:
         return None
     said = f"not {limit.said}" if limit.outside else limit.said
-    name = rows[0].names[chosen[0]]
-    return quoting(f"Worked out from the table, {len(held)} of the {len(rows)} rows have *{name}* {said}:", held)
+    return _within(rows[0].names[chosen[0]], said, len(rows), held)
 
 
 def _are_counted(question: str, rows: Sequence[Row]) -> bool:
@@ -204,7 +259,7 @@ def count_rows(question: str, wanted: frozenset[str], rows: Sequence[Row], kept:
     if (len(kept) == len(rows) and not of_all) or len(kept) < FEWEST:
         return None
     by_quantity = not of_all and any(_QUANTITY & set(content_words(name)) for name in rows[0].names[1:])
-    if by_quantity or wanted & columns_of_values(rows) or not _are_counted(question, kept):
+    if by_quantity or wanted & numeric_columns(rows) or not _are_counted(question, kept):
         return None  # three rows of treadmills are not three treadmills where a column says how many
     people = next((at for at, name in enumerate(rows[0].names) if _PERSON & set(content_words(name))), None)
     different = {row.cells[people].casefold() for row in kept} if people is not None else set(range(len(kept)))

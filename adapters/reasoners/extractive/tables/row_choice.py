@@ -11,14 +11,20 @@ from adapters.reasoners.extractive.rules import Subjects
 from adapters.reasoners.extractive.tables.aggregation import (
     COUNTED,
     Aggregation,
+    FigureLimit,
     aggregation_of,
+    figure_limit_in,
     without_sum,
 )
-from adapters.reasoners.extractive.tables.rows import FEWEST, Row, column_values, place_of
+from adapters.reasoners.extractive.tables.rows import FEWEST, Row, column_values, kind_of, place_of
+from adapters.reasoners.extractive.understand import PHRASES
 from adapters.reasoners.extractive.understand.answer_type import thing_asked
 from core.model.markdown_lines import cells_of
 from core.model.passage_units import Unit
-from core.model.text import content_words
+from core.model.text import STOPWORDS, content_words
+
+_CLAUSE = re.compile(r"\b(?:and|but)\b", re.IGNORECASE)
+_YES, _NO = re.compile(r"(?:yes|y)\b|[✓✔]", re.IGNORECASE), re.compile(r"(?:no|none|n|not)\b|[–—✗-]?$", re.IGNORECASE)
 
 
 def named_rows(question: str, rows: Sequence[Row]) -> list[Row]:
@@ -34,11 +40,17 @@ def of_kind(wanted: frozenset[str], rows: Sequence[Row]) -> Sequence[Row]:
     return some if FEWEST <= len(some) < len(rows) else rows
 
 
-def filter_rows(wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
-    """Return the rows whose cells match words of the question: the panels, what is billed monthly."""
+def filter_rows(question: str, wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
+    """Return the rows whose cells match words of the question: the panels, what is billed monthly.
+
+    In a yes/no column such as "Lift", match the question's yes or no.
+    """
     kept = list(rows)
     used: set[str] = set()  # words that an earlier column matched: "lorry" picks the lorries, not mentions of lorries
     for column in range(len(rows[0].names)):
+        if column and (answer := _answer_in(question, rows[0].names[column], [row.cell(column) for row in rows])):
+            kept = [row for row in kept if answer.match(row.cell(column))]
+            continue
         values = {row.cells[column] for row in kept if column < len(row.cells)}
         matching = {value for value in values if (stems := set(content_words(value))) and stems <= wanted}
         if not matching and column:  # "jude" for Jude Okoro: a word of some cells of one column
@@ -48,6 +60,21 @@ def filter_rows(wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
             kept = some
             used |= wanted & {stem for value in matching for stem in content_words(value)}
     return kept
+
+
+def _answer_in(question: str, name: str, cells: Sequence[str]) -> re.Pattern[str] | None:
+    """Return the answer, yes or no, that the question wants in a column of such answers; None for other columns.
+
+    "Without a limit" wants "no" in a column with limits, too. "A lift but no garden" wants yes, then no.
+    """
+    stems, asked = set(content_words(name)) - STOPWORDS, set(content_words(question))  # "needed" is none, "need" is
+    clauses = (said for said in _CLAUSE.split(question) if stems & set(content_words(said)))
+    without = PHRASES["WITHOUT"].search(next(clauses, ""))
+    lacking = [cell for cell in cells if _NO.match(cell)]
+    if without and 0 < len(lacking) < len(cells):
+        return _NO
+    answers = len(lacking) + sum(bool(_YES.match(cell)) for cell in cells) == len(cells)
+    return (_NO if without else _YES) if answers and stems and stems <= asked else None
 
 
 _WHICH_TIME = frozenset(content_words("last next first previous"))  # "last year" does not ask for "Last act ends"
@@ -77,17 +104,17 @@ def column_of(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], k
     return best[1] if best else None
 
 
-_YES_OR_NO = re.compile(r"(?:yes|no|none|y|n)\b|[✓✔✗–—-]$", re.IGNORECASE)
+def is_only_of_its_kind(limit: FigureLimit, rows: Sequence[Row], column: int) -> bool:
+    """Return whether a column is the only one with figures of the limit's kind, for example pounds."""
+    kind = kind_of(limit.figure)
+    alike = [at for at in range(1, len(rows[0].names)) if kind in {kind_of(row.cell(at)) for row in rows}]
+    return bool(kind) and alike == [column]
 
 
-def columns_of_values(rows: Sequence[Row]) -> set[str]:
-    """Return the stems of the names of columns with numbers or yes and no, which are read, not counted."""
-    found: set[str] = set()
-    for at in range(1, len(rows[0].names)):
-        answers = sum(bool(_YES_OR_NO.match(row.cell(at))) for row in rows)
-        if max(_figures(rows, at), answers) > len(rows) / 2:
-            found.update(content_words(rows[0].names[at]))
-    return found
+def numeric_columns(rows: Sequence[Row]) -> set[str]:
+    """Return the stems of the names of number columns, whose values are read, not counted."""
+    columns = [at for at in range(1, len(rows[0].names)) if _figures(rows, at) > len(rows) / 2]
+    return {stem for at in columns for stem in content_words(rows[0].names[at])}
 
 
 def _figures(rows: Sequence[Row], column: int) -> int:
@@ -112,7 +139,9 @@ _HAS = frozenset(content_words("serve have run offer cover provide operate own m
 
 def says_all(question: str, quotations: Sequence[Quotation]) -> bool:
     """Return whether the table's headings and columns, with each row, have every word of the question."""
-    wanted = set(topic_words(without_sum(question))) - _SAYS_NOT - _SAYS_WHEN
+    limit = figure_limit_in(question)
+    unlimited = question.replace(limit.said, " ") if limit else question
+    wanted = set(topic_words(without_sum(unlimited))) - _SAYS_NOT - _SAYS_WHEN
     passage, head = quotations[0].evidence.passage, quotations[0].units[0].head[0]
     above = set(content_words(" ".join((passage.title, *passage.heading, head))))
     left = {stem for stem in wanted if not stands_in(stem, above)}

@@ -156,6 +156,12 @@ def column_values(cells: Sequence[str]) -> list[float | None]:
     return [None if one is None else one.worth if factor else one.plain for one in read]
 
 
+def kind_of(text: str) -> str:
+    """Return the kind of an amount: a currency, "second", "date". Empty for a bare number or none."""
+    found = _read(text)
+    return found.kind if found else ""
+
+
 def can_be_added(cells: Sequence[str]) -> bool:
     """Return whether every cell has a number of one unit, except dates, times and percentages."""
     read = [_read(cell) for cell in cells]
