@@ -101,9 +101,7 @@ async def test_a_redis_that_came_back_empty_is_refused_and_repair_restores_it(ru
     Path("ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine from the north pier.")
     assert (await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False)))[0] == 0
     shutil.rmtree(tmp_path / "home" / "valkey")
-    with pytest.raises(
-        StoreUnavailable, match=r"Redis has lost data. Restore Redis's data, restore a backup with footnote restore"
-    ):
+    with pytest.raises(StoreUnavailable, match=r"Redis has lost data. Restore Redis's data, or footnote kb repair"):
         await run(_ask())
     with pytest.raises(StoreUnavailable, match=r"Redis has lost data"):  # an ingest would hide the loss
         await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False))

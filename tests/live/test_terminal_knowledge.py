@@ -31,6 +31,7 @@ def run(footnote: Footnote, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
         yield footnote
 
     monkeypatch.setattr("bot.container.open_footnote", opened)
+    monkeypatch.setattr("bot.stores.open_catalog", opened)
     monkeypatch.setenv("COLUMNS", "200")
 
     async def ran(work: Coroutine[object, object, int]) -> tuple[int, str]:
