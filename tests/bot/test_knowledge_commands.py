@@ -87,6 +87,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
         return Printed(int(left.value.code or 0), out, err)
 
     monkeypatch.setattr("bot.container.open_footnote", opened)
+    monkeypatch.setattr("bot.stores.open_catalog", opened)
     return Terminal(room, typed)
 
 
