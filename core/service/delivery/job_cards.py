@@ -176,6 +176,10 @@ class JobCards:
     async def _placed(self, card: KeptJobCard, shown: JobSummary | None) -> bool:
         """Store where the card is, and show states newer than ``shown``; return whether it shows the newest state."""
         await self._store.save(card)
+        return await self._show_newest(card, shown)
+
+    async def _show_newest(self, card: KeptJobCard, shown: JobSummary | None) -> bool:
+        """Show stored states newer than ``shown``; return whether the card shows the newest state."""
         through = True
         for _ in range(MOST_RENDERINGS):
             kept = await self._read(card)
@@ -207,8 +211,8 @@ class JobCards:
     async def show_cancelling(self, job: JobSummary, person: str) -> None:
         """Show on this person's card that its job is being cancelled, unless the job has ended."""
         kept = await self.keep_cancelling(job, person)
-        if kept is not None and kept.message:
-            await self._placed(kept, None)
+        if kept is not None and kept.message:  # saving it again would overwrite an end that was stored just now
+            await self._show_newest(kept, None)
 
     async def _show_last_state(self, card: KeptJobCard) -> None:
         """Show the end, unless the process that accepted the job is still posting the card and will show it."""

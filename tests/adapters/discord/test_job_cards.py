@@ -1,6 +1,6 @@
 """Job cards: any process can update them, and the result goes to a direct message after the interaction expires."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import discord
@@ -14,6 +14,7 @@ from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import NotFound, PlatformUnavailable
 from core.model.incoming_events import Permissions, ReplyMode, ReplyTarget
 from core.model.jobs import Job, JobKind, JobState
+from core.model.records import R
 from core.service.delivery.job_cards import JobCards
 from core.service.kb.commands import Caller
 from core.service.kb.summaries import summarize_job
@@ -61,10 +62,27 @@ def written() -> Written:
     return Written()
 
 
+class Interleaved(InProcessMessageStateStore):
+    """A store in which another process does something right after the next exchange."""
+
+    then: Callable[[], Awaitable[None]] | None = None
+
+    async def exchange(self, was: R, now: R) -> bool:
+        exchanged = await super().exchange(was, now)
+        if then := self.then:
+            self.then = None
+            await then()
+        return exchanged
+
+
 @pytest.fixture
-def process(clock: ManualClock, written: Written) -> Callable[[], JobCards]:
+def message_states() -> Interleaved:
+    return Interleaved()
+
+
+@pytest.fixture
+def process(clock: ManualClock, written: Written, message_states: Interleaved) -> Callable[[], JobCards]:
     """The cards as another process has them, over the same stores."""
-    message_states = InProcessMessageStateStore()
 
     async def connected() -> None:
         """From the beginning."""
@@ -161,6 +179,16 @@ async def test_a_card_whose_job_is_being_ended_says_so_until_it_has_ended(
     await cards.show(replace(ending, state=JobState.CANCELLED))
     await cards.show_cancelling(summarize_job(ending), job.by.id)
     assert [("Cancelled. " in text) for _, text in written.edits] == [False, True]
+
+
+async def test_a_job_that_ends_while_its_cancellation_is_stored_is_shown_as_ended(
+    cards: JobCards, process: Callable[[], JobCards], job: Job, written: Written, message_states: Interleaved
+) -> None:
+    ending = replace(job, state=JobState.RUNNING, cancelled_by=job.by.id)
+    await cards.take_message(summarize_job(job), caller_of(job), str(CARD))
+    message_states.then = lambda: process().show(replace(ending, state=JobState.CANCELLED))
+    await cards.show_cancelling(summarize_job(ending), job.by.id)
+    assert "Cancelled. " in written.edits[-1][1]
 
 
 async def test_a_card_that_is_gone_is_no_end_of_the_news(cards: JobCards, job: Job, written: Written) -> None:
